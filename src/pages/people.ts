@@ -2,7 +2,7 @@
 import { html } from 'hono/html'
 import type { App, Http } from '#http/request.ts'
 import type { Assets } from '#pages/assets.ts'
-import { htmlPage, send, type WebPage } from '#pages/page.ts'
+import { htmlPage, send, textPage, type WebPage } from '#pages/page.ts'
 
 const signInPath = '/signin'
 const accountPath = '/account'
@@ -144,9 +144,7 @@ export type PeoplePages = {
 
 /** No script but ours, which makes no markup of texts, and no request but to us. */
 const policy = {
-  'script-src': "'self'",
-  'style-src': "'self'",
-  'img-src': "'self'",
+  ...textPage.policy,
   'connect-src': "'self'",
   'require-trusted-types-for': "'script'",
   'trusted-types': "'none'",

@@ -124,12 +124,7 @@ const docsPage = (versions: readonly OfferedVersion[], assets: Assets): Promise<
     title: `REST reference · ${assets.site.title}`,
     styles: ['swagger-ui.css', 'docs-page.css'],
     scripts: ['swagger-ui.js', 'docs-page.js'],
-    policy: {
-      'script-src': "'self'",
-      'style-src': "'self'",
-      'img-src': "'self' data:",
-      'connect-src': "'self'",
-    },
+    policy: { ...textPage.policy, 'img-src': "'self' data:", 'connect-src': "'self'" },
     body: html`<header>
 ${bar(docsPath, assets)}
 <h1>REST reference</h1>

@@ -134,7 +134,7 @@ const conditionsOf = (model: Model, resource: Resource, parameters: readonly str
     const [, path = '', operator] = parameterForm.exec(name) ?? []
     const segments = path.split('.')
     const bracketed = operator === undefined ? '' : `[${operator}]`
-    const steps: string[] = []
+    const steps: ((of: unknown) => object)[] = []
     let at = resource
     for (const [index, segment] of segments.entries()) {
       const members = filterableMembers(model, at)
@@ -173,20 +173,14 @@ const conditionsOf = (model: Model, resource: Resource, parameters: readonly str
           return { near, there: () => `${path} takes ${operators.join(', ')}` }
         }
         const condition = { [segment]: { [is]: operandIn(is, text) } }
-        return { condition: steps.reduceRight<unknown>((of, step) => wrapped(step, of), condition) }
+        return { condition: steps.reduceRight<unknown>((of, step) => step(of), condition) }
       }
-      steps.push(relation.kind === 'one' ? segment : `${segment}.some`)
+      steps.push(of => ({ [segment]: relation.kind === 'one' ? of : { some: of } }))
       at = resourceOf(model, relation.to, resource.version)
     }
     return { near: () => undefined, there: () => 'write a condition as in id[gte]' }
   }
   return read
-}
-
-/** A condition on the rows that a step of a path leads to. */
-const wrapped = (step: string, of: unknown) => {
-  const [name = '', some] = step.split('.')
-  return { [name]: some ? { some: of } : of }
 }
 
 /** Names what is wrong with the JSON of a parameter; what parses it has thrown the error. */

@@ -55,6 +55,9 @@ const known = new WeakMap<Resource, ReturnType<typeof namesEnding>>()
 /** The same, found once for each resource: a condition asks for each member that it names. */
 const endingOf = (resource: Resource) => known.getOrInsertComputed(resource, namesEnding)
 
+const none: ReadonlyMap<string, string> = new Map()
+const nothingEnding = { members: none, sorts: none, filters: none }
+
 /** How deep a condition is looked into: deeper ones are refused. */
 const mostDepth = 20
 
@@ -132,19 +135,12 @@ export const countingUses = (
 ): RestHandler => {
   const { model, countUse } = mount.core
   if (!countUse) return handle
-  const none = new Map<string, string>()
-  const { members, sorts, filters } =
-    route.entity === undefined
-      ? { members: none, sorts: none, filters: none }
-      : endingOf(resourceOf(model, route.entity, mount.version))
+  const { version } = mount
+  const resource = route.entity === undefined ? undefined : resourceOf(model, route.entity, version)
+  const { members, sorts, filters } = resource ? endingOf(resource) : nothingEnding
   // Strict versions take conditions, which name members of other rows too.
-  const filtered =
-    route.entity !== undefined &&
-    route.method === 'GET' &&
-    model.versions.styleOf(mount.version).isStrict &&
-    isAnyEnding(model, mount.version)
-      ? resourceOf(model, route.entity, mount.version)
-      : undefined
+  const isFiltered = route.method === 'GET' && model.versions.styleOf(version).isStrict
+  const filtered = isFiltered && isAnyEnding(model, version) ? resource : undefined
   const isNothing = !filtered && members.size + sorts.size + filters.size === 0
   const own = isEnding(route) ? [`${route.method}:${route.path}`] : []
   if (isNothing && own.length === 0) return handle
