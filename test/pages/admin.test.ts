@@ -298,6 +298,8 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await dialog.getByLabel('Field').selectOption('Price')
     await dialog.getByLabel('Condition').selectOption('at least')
     const least = dialog.getByLabel('Value of Price')
+    await page.keyboard.press('Enter')
+    assert.ok(await least.evaluate(input => input.matches(':invalid')), 'a bound is needed')
     await least.fill('7,5')
     await page.keyboard.press('Enter')
     assert.equal(
@@ -747,8 +749,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await dialog.getByLabel('File').setInputFiles(brokenPath)
     await page.getByText('The file cannot be read.').waitFor()
     assert.equal(await isOff(), true)
-    const [fine] = await world.rows(`select count(*) as n from recipes where title = 'Fine'`)
-    assert.deepEqual(Object.values(fine ?? {}).map(Number), [0])
+    assert.deepEqual(await world.rows(`select id from recipes where title = 'Fine'`), [])
     await page.context().close()
   })
 
