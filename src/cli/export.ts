@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readArgs, UsageError } from '#cli/arguments.ts'
 import { filesOfSettings } from '#cli/files.ts'
-import { progress } from '#cli/terminal.ts'
+import { goOnWithout, progress } from '#cli/terminal.ts'
 import { exporting, hasFiles } from '#cli/transfer/files.ts'
 import { rawCsv, writers } from '#cli/transfer/format.ts'
 import { formatOf, kindOf, kindsOf } from '#cli/transfer/kinds.ts'
@@ -29,6 +29,8 @@ there is backup.`
 
 /** Writes texts to standard output; false if its reader stopped before the end. */
 const toStandardOutput = async (texts: Readable): Promise<boolean> => {
+  // The pipeline tells what is lost.
+  goOnWithout(process.stdout)
   try {
     await pipeline(texts, process.stdout, { end: false })
     return true

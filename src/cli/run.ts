@@ -2,7 +2,7 @@
 import { own } from '#base/object.ts'
 import { UsageError, unknownWord } from '#cli/arguments.ts'
 import { type KitCommand, kitCommands } from '#cli/kit.ts'
-import { endUnlessHandled, explain } from '#cli/terminal.ts'
+import { endUnlessHandled, endWithout, explain } from '#cli/terminal.ts'
 import { documents, loadConfig, version } from '#config.ts'
 import { type Content, type ListedCommand, modelOf } from '#content.ts'
 
@@ -112,6 +112,7 @@ export const runCommand = async (
   file?: string,
 ): Promise<void> => {
   endUnlessHandled()
+  endWithout(process.stdout)
   if (argv[0] === '--version' || argv[0] === '-v')
     return void process.stdout.write(`duet ${version}\n`)
   // A content that is wrong is a fault of the program, which `bin/duet` reports.

@@ -100,7 +100,17 @@ export const nowHandled = (): void => {
   for (const signal of endingSignals) process.off(signal, endAtOnce)
 }
 
-/** Lets the process go on if what it writes there is lost, on a full disk or because nobody reads it any more: Node would end it. */
+/** Ends the process where its result cannot be written, with the reason unless whoever reads it has enough; Node would show its own stack. */
+export const endWithout = (stream: NodeJS.WriteStream): void => {
+  if (stream.listenerCount('error') > 0) return
+  stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code !== 'EPIPE')
+      process.stderr.write(`duet: standard output cannot be written: ${message}\n`)
+    process.exit(1)
+  })
+}
+
+/** Lets the process go on if what it writes there is lost, on a full disk or because nobody reads it any more. */
 export const goOnWithout = (stream: NodeJS.WriteStream): void => {
-  stream.on('error', () => {})
+  stream.removeAllListeners('error').on('error', () => {})
 }

@@ -1,7 +1,15 @@
 /** What a command says that fails: one line with the remedy. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { type StdioOptions, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -96,6 +104,15 @@ test('a content that is wrong is one line without a stack, and so is a bug in on
   const bug = run(`throw new TypeError('a bug')`)
   assert.equal(bug.status, 1)
   assert.match(bug.stderr, /^duet: \S+duet\.config\.ts:1 a bug\n$/)
+  if (existsSync('/dev/full')) {
+    const full = openSync('/dev/full', 'w')
+    const stdio: StdioOptions = ['ignore', full, 'pipe']
+    const args = [join(checkout, 'bin/duet'), '--version']
+    const lost = spawnSync(process.execPath, args, { stdio, env: plain, encoding: 'utf8' })
+    closeSync(full)
+    assert.equal(lost.status, 1)
+    assert.match(lost.stderr, /^duet: standard output cannot be written: ENOSPC: .*\n$/)
+  }
   assert.equal(
     run('', '--config', '.').stderr,
     'duet: . is a folder: let --config name the duet.config.ts in it\n',
