@@ -91,9 +91,14 @@ export type CheckService = {
 export const brief = (text: string): string => (text.length > 300 ? `${text.slice(0, 300)}…` : text)
 
 /** Brings the rows back to what they were, past the service. */
-export const restore = async (service: CheckService, before: ReferenceRows): Promise<void> => {
+export const restore = async (
+  service: CheckService,
+  before: ReferenceRows,
+  isSecond = false,
+): Promise<void> => {
   const { model, session, change } = service
   const now = await service.rows()
+  let isRaised = false
   const entities = dependenciesFirst(model.entities).filter(([, { view }]) => !view)
   const idsIn = (rows: ReferenceRows, entity: string) =>
     new Map((rows.get(entity) ?? []).map(row => [row.id, row]))
@@ -105,6 +110,7 @@ export const restore = async (service: CheckService, before: ReferenceRows): Pro
     }
     for (const [entity, { table, fields }] of entities) {
       const there = idsIn(now, entity)
+      isRaised ||= Object.values(fields).some(({ kept }) => kept)
       const keys = Object.entries(fields).flatMap(([key, field]) =>
         !isDerived(field) || field.foldedFrom !== undefined ? [key] : [],
       )
@@ -123,6 +129,8 @@ export const restore = async (service: CheckService, before: ReferenceRows): Pro
       }
     }
   })
+  // Rows below that were put back raised the revision of those that count them.
+  if (isRaised && !isSecond) await restore(service, before, true)
 }
 
 /** The rows without what differs from run to run: times, and the ids that new rows get. */
