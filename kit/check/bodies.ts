@@ -9,7 +9,6 @@ import { isIn, type Version } from '#model/version.ts'
 
 /** The last two rows are left to themselves: one is blocked. */
 const most = rowCount - 2
-const seldom = (n: number) => Math.floor(n / most)
 
 /** What comes of a body for a new thing: it refers to what its caller may not see, or the rule for creates refuses what it makes. */
 export type BodyOutcome = 'made' | 'absent' | 'refused'
@@ -48,7 +47,7 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
     if (entity === viewers && key === blocked?.field) return []
     if (owners.includes(key)) return [[key, viewer.id ?? 1]]
     if (field.references)
-      return [[key, 1 + ((n + Object.keys(fields).indexOf(key) * seldom(n)) % most)]]
+      return [[key, 1 + ((n + Object.keys(fields).indexOf(key) * Math.floor(n / most)) % most)]]
     // The value is above those of the rows, and never null.
     return [[key, validValue(`${entity}.${key}`, { ...field, nullable: false }, 3 * n + 1000)]]
   })

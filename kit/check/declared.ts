@@ -1,7 +1,7 @@
 /** Lists by what their entity declares for every version, one without conditions of callers too: filters, orders, pages along the links. */
 import { oneOf } from '#base/random.ts'
 import { named, pathOf } from '#kit/check/callers.ts'
-import { comparable, sameOrFault } from '#kit/check/reads.ts'
+import { comparable, owed, sameOrFault } from '#kit/check/reads.ts'
 import {
   compare,
   memberName,
@@ -130,14 +130,6 @@ export const askDeclared = async (
       sameOrFault(pagination.total, rows.length, `the total of ${about}`)
     next = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1]
   } while (next !== undefined && told.length <= rows.length)
-  const right = rows.map(row =>
-    comparable(
-      service,
-      route.entity,
-      viewer,
-      reference.objectOf(route.entity, row, view, viewer),
-      false,
-    ),
-  )
+  const right = rows.map(row => owed(service, reference, route.entity, row, viewer))
   sameOrFault(told, right, about)
 }

@@ -215,19 +215,14 @@ const groupingFor = (asker: Asker, entity: Entity): Grouping => {
   const open = fieldsFor(asker, entity).filter(
     key => entity.fields[key] && isOrdering(entity.fields[key]),
   )
-  const values = [
-    ...groupValues(
-      entity,
-      open.map(key => [key, key] as const),
-    ).values(),
-  ]
-  const of = (kind: string) =>
-    oneOf(
-      values.flatMap(one =>
-        one.kind === kind && 'field' in one && !('part' in one) ? [one.field] : [],
-      ),
-      asker.random,
+  const named = open.map(key => [key, key] as const)
+  const values = [...groupValues(entity, named).values()]
+  const of = (kind: string) => {
+    const fields = values.flatMap(one =>
+      one.kind === kind && 'field' in one && !('part' in one) ? [one.field] : [],
     )
+    return oneOf(fields, asker.random)
+  }
   return { key: of('key'), number: of('sum'), ranged: of('max') }
 }
 
@@ -354,14 +349,9 @@ const askGraphql = async ({ gql }: CheckService, asker: Asker, name: string): Pr
   )
   if (answer.json.errors) throw faultOf(`groups of ${about}`, 'an answer', brief(answer.text))
   const rows = rightRows(asker, name, listed, { ...question, search: undefined })
-  sameOrFault(
-    inOrder(answer.json.data.it, key),
-    inOrder(
-      rightGroups(asker, name, rows, grouping, own => own),
-      key,
-    ),
-    `groups of ${about}${key ? ` by ${key}` : ''}`,
-  )
+  const groups = rightGroups(asker, name, rows, grouping, own => own)
+  const what = `groups of ${about}${key ? ` by ${key}` : ''}`
+  sameOrFault(inOrder(answer.json.data.it, key), inOrder(groups, key), what)
 }
 
 const askRest = async (
@@ -399,15 +389,9 @@ const askRest = async (
     const line = `${path}?${query}`
     const answer = await ask(line, viewer)
     if (answer.status !== 200) throw refused(line, answer.text)
-    sameOrFault(
-      inOrder(answer.json.data, key),
-      inOrder(
-        rightGroups(asker, name, rightRows(asker, name, listed, question), grouping, nameOf),
-        key,
-      ),
-      `${line} by ${named(viewer)}`,
-    )
-    return
+    const rows = rightRows(asker, name, listed, question)
+    const groups = inOrder(rightGroups(asker, name, rows, grouping, nameOf), key)
+    return sameOrFault(inOrder(answer.json.data, key), groups, `${line} by ${named(viewer)}`)
   }
   const right = rightRows(asker, name, listed, question).map(({ id }) => id)
   const sort = question.order.map(({ path: [head = '', field], isDown }) => {

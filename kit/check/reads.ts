@@ -19,7 +19,7 @@ import {
   verdict,
 } from '#kit/check/reference.ts'
 import { brief, type CheckService, faultOf, restore } from '#kit/check/service.ts'
-import { columnName, entityOf, type Model } from '#model/model.ts'
+import { columnName, entityOf } from '#model/model.ts'
 import { isByRow, type Viewer } from '#model/policy.ts'
 import { fileFields, fileMembers } from '#model/stored-file.ts'
 import { isIn } from '#model/version.ts'
@@ -74,9 +74,17 @@ export const comparable = (
   return Object.fromEntries(members.filter(([member]) => !closed.includes(member)))
 }
 
-/** Where the addresses of files are in answers of the GraphQL API. */
-const graphqlPrefix = ({ versions: { all, newest } }: Model): string =>
-  all.length > 1 ? versionPath(newest) : restPath
+/** A row as the reference owes it to the caller in the newest version of REST, to be compared with an answer. */
+export const owed = (
+  service: CheckService,
+  reference: RowsReference,
+  entity: string,
+  row: ReferenceRow,
+  viewer: Viewer,
+) => {
+  const object = reference.objectOf(entity, row, service.view, viewer)
+  return comparable(service, entity, viewer, object, false)
+}
 
 /** A row as the GraphQL API shows the fields that the caller may read. */
 const graphqlObject = (
@@ -87,11 +95,13 @@ const graphqlObject = (
   viewer: Viewer,
 ) => {
   const entity = entityOf(service.model, entityName)
+  const { all, newest } = service.model.versions
+  const prefix = all.length > 1 ? versionPath(newest) : restPath
   const members = readable(service, entityName, viewer).flatMap(([key, field]) => {
     if (field.graphql !== 'shown') return []
     const { readableBy } = field
     const isOpen = !isByRow(readableBy) || reference.may(entityName, row, readableBy, viewer)
-    const at = { id: row.id, prefix: graphqlPrefix(service.model) }
+    const at = { id: row.id, prefix }
     const value = isOpen ? reference.shown(entity, key, row[key] ?? null, at) : null
     return [[key, field.scalar === 'id' && value !== null ? String(value) : value]]
   })
@@ -137,8 +147,7 @@ const readsOfRest = async (
       const right = !isOpen ? refusalOf(viewer) : isThere ? 'done' : 'absent'
       outcomeOrFault({ answer, is: outcomeOf(answer) }, [right], about)
       if (right !== 'done') continue
-      const object = (one: ReferenceRow) =>
-        comparable(service, entity, viewer, reference.objectOf(entity, one, view, viewer), false)
+      const object = (one: ReferenceRow) => owed(service, reference, entity, one, viewer)
       const told = (one: object) => comparable(service, entity, viewer, one)
       if (!isList) sameOrFault(told(answer.json), object(row), about)
       else {

@@ -104,11 +104,9 @@ const otherValues = (field: Field, n: number): readonly unknown[] => {
   return isNumber ? [min + (n % (max - min + 1)), min, ...own] : own
 }
 
-const isDistinct = ({ unique }: Field) => unique !== undefined
-
 /** The n-th value that the field takes, as a body gives it. Throws where none is known that its rule lets pass. */
 export const validValue = (name: string, field: Field, n: number): unknown => {
-  const { items, values, scalar, nullable, rule, range, file } = field
+  const { items, values, scalar, nullable, rule, range, file, unique } = field
   if (nullable && n % 3 === 2) return null
   if (items)
     return Array.from({ length: Math.max(range?.min ?? 0, 1) }, (_, index) =>
@@ -116,7 +114,7 @@ export const validValue = (name: string, field: Field, n: number): unknown => {
     )
   if (values) return values[n % values.length]
   if (file) return uploadOf(file, n).id
-  const tried = isDistinct(field) && scalar === 'int' ? [n + 1] : candidates[scalar](n)
+  const tried = unique !== undefined && scalar === 'int' ? [n + 1] : candidates[scalar](n)
   const found = [...tried, ...otherValues(field, n)].find(value => taken(rule, value) !== undefined)
   if (found === undefined)
     throw new Error(`no value is known for ${name}: give a row of the demo one that its rule takes`)

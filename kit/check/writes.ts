@@ -12,7 +12,7 @@ import {
   refusalOf,
   sendOffer,
 } from '#kit/check/offers.ts'
-import { comparable, outcomeOrFault, sameOrFault } from '#kit/check/reads.ts'
+import { comparable, outcomeOrFault, owed, sameOrFault } from '#kit/check/reads.ts'
 import {
   memberName,
   nobodysRow,
@@ -200,15 +200,15 @@ const attempt = async (
   before: RowsReference,
   n: number,
 ): Promise<RowsReference> => {
-  const { view } = service
-  const { operation, isGraphql, told } = offer
+  const { operation, isGraphql } = offer
   const entity = offer.entity ?? ''
   const wanted = operation === 'create' ? wantedOutcomes[n % 3] : undefined
   const draft = offer.draft({ viewer, row, reference: before, n, wanted })
   if (!draft) return before
   const sent = await sendOffer(service, offer, draft, viewer)
   const { answer, is } = sent
-  const about = `${told}${row && entity ? ` ${row.id}` : ''} by ${named(viewer)}: ${draft.told}`
+  const id = row && entity ? ` ${row.id}` : ''
+  const about = `${offer.told}${id} by ${named(viewer)}: ${draft.told}`
   const now = await service.reference()
   const right = rightOutcomes(service, before, offer, viewer, row, draft)
   const isCall = operation === 'call'
@@ -232,12 +232,8 @@ const attempt = async (
   const { policy } = entityOf(service.model, entity)
   const isShown = !isGraphql && offer.route?.kind !== 'bulk' && !offer.isLink
   if (isShown && kept && viewer.id !== null && now.may(entity, kept, policy.read, viewer)) {
-    const right = now.objectOf(entity, kept, view, viewer)
-    sameOrFault(
-      comparable(service, entity, viewer, answer.json),
-      comparable(service, entity, viewer, right, false),
-      `${about}: the answer`,
-    )
+    const told = comparable(service, entity, viewer, answer.json)
+    sameOrFault(told, owed(service, now, entity, kept, viewer), `${about}: the answer`)
   }
   return now
 }

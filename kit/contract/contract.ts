@@ -24,7 +24,8 @@ type ContractKind = (typeof contractKinds)[number]
 export const kindOf = (name: string): ContractKind | undefined =>
   contractKinds.find(kind => name.endsWith(`.${kind}`))
 
-const jsonOf = ({ name, text }: ContractFile): unknown => {
+/** The JSON of a file; throws a plain error that names one that is none. */
+export const jsonOf = ({ name, text }: ContractFile): unknown => {
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -125,11 +126,10 @@ const unreleasedItems = (changelog: string): readonly (readonly string[])[] => {
     .map(item => [...item.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
 }
 
-const mentions = (code: string, name: string): boolean =>
-  new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`).test(code)
-
 /** Whether one item of the changelog's unreleased part names, as code, all that a difference is about. */
-export const isNamed = (changelog: string, { names }: ContractDifference): boolean =>
-  unreleasedItems(changelog).some(codes =>
-    names.every(name => codes.some(code => mentions(code, name))),
+export const isNamed = (changelog: string, { names }: ContractDifference): boolean => {
+  const forms = names.map(name => new RegExp(`(?<![\\w-])${RegExp.escape(name)}(?![\\w-])`))
+  return unreleasedItems(changelog).some(codes =>
+    forms.every(form => codes.some(code => form.test(code))),
   )
+}

@@ -1,6 +1,6 @@
 /** Differences that are breaking by their rule although only the document was wrong, each named with its reason. */
 import { isObject } from '#base/object.ts'
-import type { ContractFile } from '#kit/contract/contract.ts'
+import { type ContractFile, jsonOf } from '#kit/contract/contract.ts'
 import type { Differences } from '#kit/contract/difference.ts'
 
 /** One difference that a corrected document has, in a file of the contract. */
@@ -14,13 +14,9 @@ type Correction = {
 const texts = ['reason', 'file', 'rule', 'message'] as const
 
 /** The single differences that a file of corrections names; throws a plain error, one sentence, for a file that is none. */
-export const correctionsIn = ({ name, text }: ContractFile): readonly Correction[] => {
-  let entries: unknown
-  try {
-    entries = JSON.parse(text)
-  } catch (cause) {
-    throw new Error(`${name} is not JSON: ${(cause as Error).message}`, { cause })
-  }
+export const correctionsIn = (source: ContractFile): readonly Correction[] => {
+  const { name } = source
+  const entries = jsonOf(source)
   if (!Array.isArray(entries)) throw new Error(`${name} must be a list of corrections`)
   const all = entries.flatMap((entry: unknown, index) => {
     const where = `${name}, entry ${index + 1},`

@@ -2,8 +2,10 @@
  * The door of `duet dev`: has the port from the first start to the last, and hands each request on to the service behind it. While that
  * one is exchanged, requests wait; where there is none, they are told why.
  */
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { endsWithin } from '#base/retry.ts'
 
 /** What stands behind the door: a service on that port of this machine, or the reason why there is none. */
 type Behind = { readonly port: number } | { readonly fault: string }
@@ -46,13 +48,8 @@ export const openDoor = async (host: string, port: number) => {
       if (passing === 0) onIdle()
     })
     const { method, url: path } = req
-    const onward = request({
-      host: '127.0.0.1',
-      port,
-      method,
-      path,
-      headers: passed(req.rawHeaders),
-    })
+    const headers = passed(req.rawHeaders)
+    const onward = request({ host: '127.0.0.1', port, method, path, headers })
     onward.on('response', answer => {
       const { statusCode = 502, statusMessage, rawHeaders } = answer
       res.writeHead(statusCode, statusMessage, passed(rawHeaders))
@@ -73,10 +70,8 @@ export const openDoor = async (host: string, port: number) => {
     if ('port' in found) hand(found.port, req, res)
     else refuse(found.fault, req, res)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
+  server.listen(port, host)
+  await once(server, 'listening')
 
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`,
@@ -93,9 +88,7 @@ export const openDoor = async (host: string, port: number) => {
       if (passing === 0) return
       const { promise, resolve } = Promise.withResolvers<void>()
       onIdle = resolve
-      const late = setTimeout(resolve, longest)
-      await promise
-      clearTimeout(late)
+      await endsWithin(longest, promise)
     },
     close: (): void => {
       server.close()

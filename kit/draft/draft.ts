@@ -182,10 +182,8 @@ export const lackOf = (
         throw new Error(
           `${name}.${key} cannot be added to rows that exist, which would have no value: make it nullable${field.initial === undefined ? ', or give it an initial value' : ''}`,
         )
-      const check = valuesCheck(columnName(key), field)
-      inside.push(
-        `alter table ${table} add column ${columnDdl(ddl, entities, entity, key)} ${check}`.trimEnd(),
-      )
+      const whole = `${columnDdl(ddl, entities, entity, key)} ${valuesCheck(column, field)}`
+      inside.push(`alter table ${table} add column ${whole}`.trimEnd())
     }
   }
   for (const definition of definitionsOf(ddl, entities)) {
@@ -209,20 +207,13 @@ const again = (statement: string): readonly string[] => {
   const [, kind = '', name] = /^create (trigger|index|unique index) (\w+) /.exec(statement) ?? []
   const replaced = statement
     .replace(/^create function /, 'create or replace function ')
-    .replace(/^(create trigger .* execute function )/, found =>
-      found.replace(/^create /, 'create or replace '),
-    )
+    .replace(/^create (trigger .* execute function )/, 'create or replace $1')
     .replace(/^drop (trigger|index|table|function) (?!if exists)/, 'drop $1 if exists ')
   const isGiven = name === undefined || replaced !== statement
   return isGiven ? [replaced] : [`drop ${kind.replace('unique ', '')} if exists ${name}`, statement]
 }
 
 const textOf = (statements: readonly string[]) => `${statements.join(';\n\n')};\n`
-
-const mended = ({ inside, outside }: Lack): Lack => ({
-  inside: inside.flatMap(again),
-  outside,
-})
 
 /** The migrations that make what is missing: none, one, or two if some of it must run outside a transaction. */
 export const migrationsFor = (
@@ -261,9 +252,9 @@ export const draftMigrations = (
   const number = Math.max(0, ...known.map(({ name }) => Number.parseInt(name, 10))) + 1
   return draftings.flatMap(drafting => {
     const { engine } = drafting
-    const lack = store
-      ? mended(lackOf(drafting, entities, [], store))
-      : lackOf(drafting, entities, historyBefore(engine, folder))
+    const history = store ? [] : historyBefore(engine, folder)
+    const { inside, outside } = lackOf(drafting, entities, history, store)
+    const lack = { inside: store ? inside.flatMap(again) : inside, outside }
     return migrationsFor(lack, number, name).map(({ name, text }) => {
       const file = fileURLToPath(new URL(`${engine}/${name}.sql`, folder))
       mkdirSync(dirname(file), { recursive: true })
