@@ -31,6 +31,7 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_PATRONI_URLS', 'one:8008', /^must be http or https URLs/],
   ['DUET_DATABASE_URL', 'sqlite:', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'sqlite::memory:', /^must be sqlite:PATH/],
+  ['DUET_DATABASE_URL', 'sqlite://duet.db', /^must be sqlite:PATH/],
   [
     'DUET_DATABASE_URL',
     'postgres://localhost',

@@ -116,9 +116,9 @@ const faultIn = (urls: readonly string[]) => {
   return fault === undefined ? undefined : { fault }
 }
 
-// A store in memory would be lost at the end; SQLite's name for one is no name for a file.
+// A store in memory would be lost at the end; SQLite's name for one is no name for a file. A path of //duet.db is in the root of the disk.
 const databaseForm = textWhere(
-  given => /^sqlite:(?!:memory:$)./.test(given) || isPostgres(given),
+  given => /^sqlite:(?!:memory:$|\/\/[^/])./.test(given) || isPostgres(given),
   'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE, with each / ? # @ % of a password as %2F %3F %23 %40 %25',
 )
 
