@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import {
   appendFileSync,
+  existsSync,
+  globSync,
   mkdtempSync,
-  readdirSync,
   readlinkSync,
   rmSync,
   truncateSync,
@@ -32,17 +33,8 @@ const paper = { 'Content-Type': 'application/pdf' }
 const cv = '/api/applications/1/cv'
 
 /** How many files of that name this process has open; none where the system does not say. */
-const openFiles = (name: string): number => {
-  if (process.platform !== 'linux') return 0
-  const open = readdirSync('/proc/self/fd').map(descriptor => {
-    try {
-      return readlinkSync(`/proc/self/fd/${descriptor}`)
-    } catch {
-      return ''
-    }
-  })
-  return open.filter(path => path.endsWith(name)).length
-}
+const openFiles = (name: string): number =>
+  globSync('/proc/self/fd/*').filter(at => existsSync(at) && readlinkSync(at).endsWith(name)).length
 
 for (const place of ['a folder', 'S3'] as const)
   suite(`files of a service in ${place}`, () => {
