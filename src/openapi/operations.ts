@@ -457,7 +457,10 @@ export const describedOperation = (
         ...(described.success?.[206] ? (['Accept-Ranges', 'Content-Range'] as const) : []),
         ...ofForms,
       ]
-  const usual = content ? { 200: 'What it is now.' } : { 204: 'It is done.' }
+  // What an action answers with that it is not about may be new.
+  const isNew = action !== undefined && answers !== about
+  const changed = { 200: 'What it is now.', ...(isNew && { 201: 'What it has made.' }) }
+  const usual = content ? changed : { 204: 'It is done.' }
   const isUsual = described.success === undefined && !forms
   const successes = Object.entries(described.success ?? usual).map(([status, description]) => {
     const response = {
@@ -467,7 +470,7 @@ export const describedOperation = (
       ...(content && { content }),
     }
     const name = answers === null ? 'Done' : `${typeName(answers)}Changed`
-    return [status, isUsual ? shareAs(parts, name, response) : response]
+    return [status, isUsual && status !== '201' ? shareAs(parts, name, response) : response]
   })
 
   return operationOf(parts, {

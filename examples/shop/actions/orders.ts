@@ -22,7 +22,6 @@ export const buy: Action = {
   described: {
     operationId: 'buyProduct',
     summary: 'Buy a product',
-    success: { 201: 'The order.' },
     errors: ['OUT_OF_STOCK'],
   },
   steps: ({ id, input: { pieces } }) => [
