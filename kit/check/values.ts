@@ -6,6 +6,7 @@ import { dayNumbered } from '#base/dates.ts'
 import type { RowsByEntity } from '#content.ts'
 import type { Field, FileRules } from '#model/field.ts'
 import type { Model } from '#model/model.ts'
+import { digitsOf } from '#model/money.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
 import type { Scalar } from '#model/values.ts'
 
@@ -19,8 +20,8 @@ const hard = ['Éclair', 'éclair', '100%', 'a_b', '"\\', '日本', '😀', '<b>
 const letters = (n: number): string =>
   [676, 26, 1].map(place => String.fromCharCode(65 + (Math.floor(n / place) % 26))).join('')
 
-/** Whether amounts of the content that is tried have decimals. */
-let hasDecimals = true
+/** How many decimals amounts of the content that is tried have. */
+let moneyDigits = 2
 
 const candidates = {
   id: n => [n + 1],
@@ -36,7 +37,7 @@ const candidates = {
   ],
   // Twice the same and then another: a sort has ties.
   int: n => [Math.floor(n / 2) * 10, n, 1, 0],
-  money: n => [Math.floor(n / 2) * (hasDecimals ? 4.5 : 4), n, 1, 0],
+  money: n => [Math.floor(n / 2) * 4.5, n, 1, 0],
   decimal: n => [Math.floor(n / 2) * 0.5, n / 10, n, 1, 0],
   date: n => [dayNumbered(20_000 + Math.floor(n / 2))],
   time: n => [new Date(beginning + Math.floor(n / 2) * hour).toISOString()],
@@ -86,7 +87,7 @@ const shown = new WeakMap<Field, readonly unknown[]>()
 
 /** Remembers the values of rows that somebody wrote, such as a demo: for fields whose own rule no other value fits. */
 export const learnFrom = ({ entities, settings }: Model, rows: RowsByEntity): void => {
-  hasDecimals = settings.currency.digits > 0
+  moneyDigits = settings.currency.digits
   for (const [name, { fields }] of Object.entries(entities))
     for (const [key, field] of Object.entries(fields)) {
       const values = (rows[name] ?? []).flatMap(row => row[key] ?? [])
@@ -115,7 +116,12 @@ export const validValue = (name: string, field: Field, n: number): unknown => {
   if (values) return values[n % values.length]
   if (file) return uploadOf(file, n).id
   const tried = unique !== undefined && scalar === 'int' ? [n + 1] : candidates[scalar](n)
-  const found = [...tried, ...otherValues(field, n)].find(value => taken(rule, value) !== undefined)
+  const digits = scalar === 'money' || scalar === 'decimal' ? digitsOf(field, moneyDigits) : 100
+  const found = [...tried, ...otherValues(field, n)].find(
+    value =>
+      (typeof value !== 'number' || Number(value.toFixed(digits)) === value) &&
+      taken(rule, value) !== undefined,
+  )
   if (found === undefined)
     throw new Error(`no value is known for ${name}: give a row of the demo one that its rule takes`)
   return found
