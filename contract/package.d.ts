@@ -197,6 +197,9 @@ type ChoiceOptions<Value extends string> = FieldOptions<{
         readonly deprecated?: Readonly<Partial<Record<Value, string>>>;
     };
 };
+type Chunks = AsyncIterable<Uint8Array> & {
+    readonly spent?: ((chunk: Uint8Array) => void) | undefined;
+};
 type ClaimPath = string | readonly string[];
 type CliCommand = {
     readonly help: string | ((content: Content) => string | Promise<string>);
@@ -629,8 +632,8 @@ type FileRules = {
 };
 type FileStore = {
     readonly label: string;
-    readonly put: (stream: AsyncIterable<Uint8Array>, limit?: Limit) => Promise<StoredBytes>;
-    readonly open: (digest: string, range?: ByteRange) => Promise<AsyncIterable<Uint8Array>>;
+    readonly put: (stream: Chunks, limit?: Limit) => Promise<StoredBytes>;
+    readonly open: (digest: string, range?: ByteRange) => Promise<Chunks>;
     readonly size: (digest: string) => Promise<number | undefined>;
     readonly remove: (digest: string) => Promise<void>;
     readonly list: () => AsyncIterable<StoredBytes & {
@@ -829,7 +832,6 @@ type Lifetime = {
 };
 type Limit = {
     readonly check?: (bytes: number) => void;
-    readonly spent?: (chunk: Uint8Array) => void;
     readonly arriving?: (digest: string, bytes: number, path: string) => Promise<void>;
     readonly through?: (path: string) => Promise<boolean>;
     readonly as?: string;
@@ -1197,7 +1199,7 @@ type Reply = {
     readonly headers: Record<string, string>;
     readonly body: string | Uint8Array<ArrayBuffer> | null;
     readonly stream?: {
-        readonly body: AsyncIterable<Uint8Array>;
+        readonly body: Chunks;
         readonly bytes: number;
     } | undefined;
     readonly cookies?: readonly string[];
