@@ -44,7 +44,6 @@ type GraphqlEndpoint = {
   readonly countUse: ReturnType<typeof countingOperations> | undefined
 }
 
-/** A request whose parameters are known. */
 type GraphqlRequest = {
   readonly c: Http
   readonly viewer: Viewer

@@ -58,7 +58,6 @@ type Mutated = WriteFacts & {
   readonly error?: { readonly cause: unknown; readonly location: ErrorLocation }
 }
 
-/** The request of a mutation, with its idempotency key if it has one. */
 type MutationRequest = {
   readonly c: Http
   readonly edge: HttpContext

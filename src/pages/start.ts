@@ -135,7 +135,6 @@ const linksOf = ({ model, rest, introspection, hasAdmin }: StartOptions, { site 
   ],
 })
 
-/** The link to a list of the REST API, with its features in a few words. */
 const listLink = (entity: Entity, model: Model, prefix: string): StartLink => {
   const { plural, policy, rest } = entity
   const href = `${prefix}/${plural}`

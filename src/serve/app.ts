@@ -69,7 +69,6 @@ const text = (status: number, body: string) => ({
   body: `${body}\n`,
 })
 
-/** One error as each API prints it, for the page about errors. */
 const errorExamples = async (versions: Versions) => {
   const { entriesOf } = await import('#graphql/errors.ts')
   const id = '08b7cdfb-3a4b-4d45-ad4e-5e1c76d1a036'
