@@ -183,17 +183,19 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
         )}
         {faults.length > 0 && (
           <table className="table faults">
-            <caption role="alert">
-              {t('Faults: {count}.', { count: faults.length })}{' '}
-              {faults.some(({ isLost }) => isLost)
-                ? t(
-                    'No answer came, so nobody knows whether these rows are there. Import again, or choose the file again under the same name: no row is made twice.',
-                  )
-                : done === undefined
-                  ? t('Nothing is imported. Once they are mended, choose the file again.')
-                  : t(
-                      'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.',
-                    )}
+            <caption>
+              <span role="alert">
+                {t('Faults: {count}.', { count: faults.length })}{' '}
+                {faults.some(({ isLost }) => isLost)
+                  ? t(
+                      'No answer came, so nobody knows whether these rows are there. Import again, or choose the file again under the same name: no row is made twice.',
+                    )
+                  : done === undefined
+                    ? t('Nothing is imported. Once they are mended, choose the file again.')
+                    : t(
+                        'The rows before are there. Once these are mended, choose the file again under the same name: rows that are unchanged are not made again, even if you delete them here. To begin anew, give the file another name.',
+                      )}
+              </span>
             </caption>
             <thead>
               <tr>

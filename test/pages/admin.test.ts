@@ -732,6 +732,8 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await dialog.getByRole('button', { name: 'Import' }).click()
     await dialog.getByRole('row', { name: /Line 3 servings “many”/ }).waitFor()
     await dialog.getByText('Nothing is imported.').waitFor()
+    await page.setViewportSize({ width: 400, height: 800 })
+    assert.deepEqual(await faultsOf(page), [])
     const begin = dialog.getByRole('button', { name: 'Import' })
     const isOff = async () => (await begin.getAttribute('aria-disabled')) === 'true'
     // What has faults is not sent again, until it is chosen again; what had no answer may be.

@@ -86,11 +86,21 @@ export const visit = async (
 const axe = () =>
   readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** How far a page is wider than its window, as a fault. */
-const widthFaultsOf = async (page: Page): Promise<readonly string[]> => {
-  const over = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
-  return over > 0 ? [`${over} px too wide`] : []
-}
+/** How far a page is wider than its window, and the texts of which no line has room for three letters, as faults. */
+const widthFaultsOf = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(`(() => {
+    const over = document.documentElement.scrollWidth - innerWidth
+    const faults = over > 0 ? [over + ' px too wide'] : []
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const range = document.createRange()
+    for (let text; (text = texts.nextNode()); ) {
+      if (text.data.trim().length < 8) continue
+      range.selectNodeContents(text)
+      const { width, height } = range.getBoundingClientRect()
+      if (width > 1 && width < 24 && height > 72) faults.push('a letter a line: ' + text.data)
+    }
+    return faults
+  })()`)
 
 /** What axe finds against a page, each fault with the first element that has it; how far the page is wider than its window is one too. */
 export const faultsOf = async (page: Page): Promise<readonly string[]> => {
