@@ -191,8 +191,9 @@ test(`S3 that stalls, tears or answers 503 to ${failures} requests is told as su
   const random = randomFrom(usualSeed(failures))
   const root = ownFolder('failing-s3')
   const s3 = await startS3(root)
-  const store = s3.store({ patience: 300 })
-  const world = await createWorld({ content: gallery, rows: galleryRows, fileStore: store })
+  const [store, hasty] = [s3.store(), s3.store({ patience: 300 })]
+  const fileStore = new Proxy(store, { get: (_, key) => (s3.fault ? hasty : store)[key as 'put'] })
+  const world = await createWorld({ content: gallery, rows: galleryRows, fileStore })
   const draining = { versions: gallery.versions, state: { isDraining: false } }
   const server = await listen(world.app, loadConfig({ DUET_PORT: '0' }), draining)
   const told = new Map<string, number>()
@@ -225,7 +226,6 @@ test(`S3 that stalls, tears or answers 503 to ${failures} requests is told as su
   for (let rest = failures; rest > 0; rest -= onStore) {
     left = Math.min(rest, onStore)
     await load.run(() => left <= 0)
-    // As after 24 hours: else those that wait would fill their sender's share.
     await world.change('delete from uploads')
   }
   s3.fault = undefined
