@@ -23,7 +23,7 @@ const lockTables = `do $$
 declare t text;
 begin
   for t in select c.relname from pg_class c
-    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+    where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and c.relkind in ('r', 'p')
       and exists (select from pg_attribute a where a.attrelid = c.oid and a.attidentity in ('a', 'd'))
       and has_any_column_privilege(c.oid, 'insert, update') order by 1
   loop execute format('lock table %I in share row exclusive mode', t); end loop;
