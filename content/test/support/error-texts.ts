@@ -19,7 +19,10 @@ const literal = /(?:'((?:[^'\\]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}]|\
   .source
 const thrown = new RegExp(`new ApiError\\(\\s*(?:'|\\w+\\.)(\\w+)'?,\\s*${literal}`, 'g')
 const begun = /new ApiError\(\s*(?:'\w+'|\w+\.\w+),\s*['`]/g
-const named = new RegExp(`\\b(malformed|unsupported|refused|tooComplex)\\(\\s*${literal}`, 'g')
+const named = new RegExp(
+  `\\b(malformed|unsupported|refused|tooComplex|overloaded|limited)\\(\\s*${literal}`,
+  'g',
+)
 const ofField = new RegExp(`\\b(?:fault|message): ${literal}`, 'g')
 
 /** The codes of the functions that make an error of a text. */
@@ -28,6 +31,8 @@ const codes: Readonly<Record<string, string>> = {
   unsupported: 'UNSUPPORTED_MEDIA_TYPE',
   refused: 'UNAUTHENTICATED',
   tooComplex: 'QUERY_TOO_COMPLEX',
+  overloaded: 'OVERLOADED',
+  limited: 'RATE_LIMITED',
 }
 
 /** A text as a reader meets it, with an ellipsis for each value put in. */

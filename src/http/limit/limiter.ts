@@ -77,8 +77,11 @@ export const createLimiter = (options: LimiterOptions) => {
       RateLimit: `"default";r=${Math.max(0, limit - n)};t=${seconds}`,
     }
     if (n <= limit) return headers
-    const message = `More than ${limit} requests in a minute; try again in ${seconds} s`
-    throw limited(message, seconds, headers)
+    throw limited(
+      `More than ${limit} requests in a minute; try again in ${seconds} s`,
+      seconds,
+      headers,
+    )
   }
   const creations = new Map(
     Object.entries(options.creations ?? {}).map(([entity, most]) => [
@@ -94,8 +97,10 @@ export const createLimiter = (options: LimiterOptions) => {
     return after(counts.count(countedFor(c, viewer)), n => {
       if (n <= rate.most) return
       const seconds = secondsLeft(window)
-      const message = `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`
-      throw limited(message, seconds)
+      throw limited(
+        `One caller may create ${rate.most} of these in a minute; try again in ${seconds} s`,
+        seconds,
+      )
     })
   }
   const withinTime = createTimes(options)
