@@ -57,16 +57,16 @@ export const makeThreads = async () => {
   if (isMade()) return '1'
   const begun = new Date()
   await Promise.all(Object.entries(kinds).map(one => makeKind(build, ...one)))
-  writeFileSync(mark, '')
+  writeFileSync(mark, root.href)
   utimesSync(mark, begun, begun)
   return '1'
 }
 
 const mark = new URL('mark', made)
 
-/** Whether nothing that it is made of has changed since. */
+/** Whether nothing that it is made of has changed since; a copy of a checkout brings files that name the addresses of the other one. */
 const isMade = () => {
-  if (!existsSync(mark)) return false
+  if (!existsSync(mark) || readFileSync(mark, 'utf8') !== root.href) return false
   const { mtimeMs } = statSync(mark)
   const sources = globSync(
     ['{src,kit,content,test}/**/*.ts', 'package-lock.json', 'scripts/test-threads.mjs'],

@@ -43,8 +43,9 @@ export const startS3 = async (root: string): Promise<S3> => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const asked = request({ port, host: '127.0.0.1', method, path, headers }, answer => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers)
-      answer.pipe(outgoing)
+      // A pipe to who is gone would wait for ever, and with it whoever asks for this file next.
       if (outgoing.destroyed) answer.resume()
+      else answer.pipe(outgoing)
       outgoing.on('close', () => answer.resume())
       answer.on('close', resolve)
     })
