@@ -54,8 +54,8 @@ type ListenOptions = Partial<Pick<HttpContext, 'queue' | 'connections'>> & {
 
 /** The class of answers, which ends connections that are drained and has a look, after so many milliseconds, at those of which something is not taken. */
 const answersOf = (state: ListenOptions['state'], look: number) => {
-  const watch = (socket: Socket | null) => {
-    if (socket && socket.writableLength > 0 && socket.timeout !== look) socket.setTimeout(look)
+  const watch = (socket: Socket) => {
+    if (socket.timeout !== look) socket.setTimeout(look)
   }
   class Answer<Incoming extends IncomingMessage> extends ServerResponse<Incoming> {
     override writeHead(...head: readonly unknown[]): this {
@@ -65,18 +65,18 @@ const answersOf = (state: ListenOptions['state'], look: number) => {
     }
     override write(...piece: readonly unknown[]): boolean {
       const result = Reflect.apply(super.write, this, piece)
-      watch(this.socket)
+      if (this.socket?.writableLength) watch(this.socket)
       return result
     }
     override end(...last: readonly unknown[]): this {
       const result = Reflect.apply(super.end, this, last)
-      watch(this.socket)
+      if (this.socket?.writableLength) watch(this.socket)
       return result
     }
     /** An answer behind others has its socket only when those are taken, perhaps long after its own end. */
     override assignSocket(socket: Socket): void {
       super.assignSocket(socket)
-      watch(socket)
+      if (socket.writableLength > 0) watch(socket)
     }
   }
   return Answer
