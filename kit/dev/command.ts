@@ -1,6 +1,6 @@
 /**
  * `duet dev`: serves while files change. Each change starts another service (`service.ts`) in a process of its own; only when that says that
- * it could serve is the last one ended, behind a door (`door.ts`) that has the port all the time. So what cannot be served is told, and the last good
+ * it could serve is the last one ended, behind a proxy (`proxy.ts`) that has the port all the time. So what cannot be served is told, and the last good
  * one goes on.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -12,7 +12,7 @@ import { readArgs } from '#cli/arguments.ts'
 import { endingSignals, nowHandled } from '#cli/terminal.ts'
 import { loadConfig, settingsBeside } from '#config.ts'
 import type { Content } from '#content.ts'
-import { openDoor } from '#kit/dev/door.ts'
+import { openProxy } from '#kit/dev/proxy.ts'
 import type { FromService, ToService } from '#kit/dev/service.ts'
 import { ConfigError } from '#settings.ts'
 
@@ -111,7 +111,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
   const { values } = readArgs(args, { yes: { type: 'boolean' } }, 0)
   const folder = dirname(file)
   const { host, port, publicUrl } = settingsFor(folder)
-  const door = await openDoor(host, port)
+  const proxy = await openProxy(host, port)
   const isAsked = process.stdin.isTTY === true && values.yes !== true
   const say = (text: string) => process.stderr.write(text.replace(/^(?=.)/gm, 'duet: '))
 
@@ -128,7 +128,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
     const text = fault.trim().replace(/^duet: /gm, '')
     say(`${text}\n${current ? 'the last good one goes on being served\n' : ''}`)
     if (current) current.child.send({ kind: 'fault', text } satisfies ToService)
-    else door.lead({ fault: text })
+    else proxy.lead({ fault: text })
   }
 
   /** Ends what was begun before, starts the content as it is now, and does what it asks for until it serves. */
@@ -141,7 +141,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
     await next?.gone
     if (isOver()) return
     const since = performance.now()
-    const service = started(file, publicUrl ?? door.url, one => one === current)
+    const service = started(file, publicUrl ?? proxy.url, one => one === current)
     next = service
     const send = (message: ToService): void => {
       if (service.child.connected) service.child.send(message)
@@ -154,7 +154,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
       if (isOver()) return
       switch (message.kind) {
         case 'ready': {
-          await door.shut(longestWait)
+          await proxy.shut(longestWait)
           const last = current
           current = undefined
           last?.child.kill()
@@ -164,9 +164,9 @@ export const run = async (args: readonly string[], _content: Content, file = '')
         case 'listening':
           current = service
           next = undefined
-          door.lead({ port: Number(new URL(message.url).port) })
+          proxy.lead({ port: Number(new URL(message.url).port) })
           process.stderr.write(service.said)
-          if (isFirst) process.stderr.write(`${message.hello.replaceAll(message.url, door.url)}\n`)
+          if (isFirst) process.stderr.write(`${message.hello.replaceAll(message.url, proxy.url)}\n`)
           else say(`serves the change, after ${Math.round(performance.now() - since)} ms\n`)
           isFirst = false
           return undefined
@@ -217,7 +217,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
     process.once(signal, async () => {
       round++
       clearTimeout(timer)
-      door.close()
+      proxy.close()
       const all = [current, next].filter(service => service !== undefined)
       for (const { child } of all) child.kill()
       await Promise.all(all.map(({ gone }) => gone))

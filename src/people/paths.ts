@@ -1,4 +1,4 @@
-/** The paths of sign-in below /auth: what each takes and gives, for the door that serves them and the document that describes them. */
+/** The paths of sign-in below /auth: what each takes and gives, for what serves them and the document that describes them. */
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { WayIn } from '#settings.ts'
 

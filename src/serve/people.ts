@@ -1,4 +1,4 @@
-/** Sign-in in a running service: its settings and secret, the door of each thread that serves, and the one thread of people behind it. A content without people loads none of it. */
+/** Sign-in in a running service: its settings and secret, its paths in each thread that serves, and the one thread of people behind it. A content without people loads none of it. */
 import type { OwnTokens } from '#auth/authenticate.ts'
 import { ownKeysOf } from '#auth/keys.ts'
 import { once } from '#base/cache.ts'
@@ -13,8 +13,8 @@ import type { People } from '#model/people.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Assets } from '#pages/assets.ts'
 import { mountPeoplePages } from '#pages/people.ts'
-import { isServed, languageFor, mountDoor } from '#people/door.ts'
 import type { AskPeople, HostOptions, PeopleHost } from '#people/host.ts'
+import { isServed, languageFor, mountPeople } from '#people/mount.ts'
 import { checkSecret, type PeopleSettings, peopleSettings } from '#people/settings.ts'
 import { expired, keySetOf, linkAt, linkFor } from '#people/store.ts'
 import { fileSecret } from '#serve/auth.ts'
@@ -101,7 +101,7 @@ export const servePeople = (
         const { ways } = settings()
         return JSON.stringify(authDocument(content, path => isServed(path, ways)))
       })
-      mountDoor(app, edge, { ask: host.ask, settings, keySet, document })
+      mountPeople(app, edge, { ask: host.ask, settings, keySet, document })
     },
     invitation: async () => {
       const { model, people } = options

@@ -1,4 +1,4 @@
-/** The door of sign-in: exactly the paths of the list, each through the life of any request; what the library has besides nobody reaches. */
+/** The paths of sign-in in an app: exactly those of the list, each through the life of any request; what the library has besides nobody reaches. */
 import { STATUS_CODES } from 'node:http'
 import type { JsonObject } from '#base/object.ts'
 import { errorsPath } from '#base/paths.ts'
@@ -39,7 +39,7 @@ const passedBack = ['content-type', 'location', 'set-auth-token']
 export const isServed = ({ way }: AuthPath, ways: readonly WayIn[]): boolean =>
   way === undefined || ways.includes(way)
 
-export type Door = {
+type SignIn = {
   readonly ask: AskPeople
   readonly settings: () => PeopleSettings
   /** The public keys as a JSON Web Key Set. */
@@ -132,7 +132,7 @@ const checkOrigin = (c: Http, { origins }: PeopleSettings): void => {
 }
 
 /** Mounts the paths of sign-in. */
-export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
+export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void => {
   // No token of the APIs is looked at: what stands in Authorization here is a session.
   const edge: HttpContext = {
     ...outer,
@@ -149,13 +149,13 @@ export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
     headers: { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' },
     body,
   })
-  add(keySetPath, async () => text(await door.keySet()))
-  add({ method: 'GET', path: documentPath }, async () => text(await door.document()))
-  const { ways } = door.settings()
+  add(keySetPath, async () => text(await signIn.keySet()))
+  add({ method: 'GET', path: documentPath }, async () => text(await signIn.document()))
+  const { ways } = signIn.settings()
   for (const one of authPaths) {
     if (!isServed(one, ways)) continue
     add(one, async (c, _viewer, requestId) => {
-      const settings = door.settings()
+      const settings = signIn.settings()
       if (one.takes) checkOrigin(c, settings)
       const body = one.takes && (await bodyFor(c, one.takes))
       const headers: [string, string][] = passedOn.flatMap(name => {
@@ -167,7 +167,7 @@ export const mountDoor = (app: App, outer: HttpContext, door: Door): void => {
       const query = queryString(c)
       const url = `${settings.url}${c.req.path}${query === '' ? '' : `?${query}`}`
       const sent = body && JSON.stringify(body)
-      const answer = await door.ask({ method: one.method, url, headers, body: sent })
+      const answer = await signIn.ask({ method: one.method, url, headers, body: sent })
       const isConfigured = settings.providers.some(({ name }) => name === body?.provider)
       return replyOf(answer, requestId, isConfigured)
     })

@@ -1,5 +1,5 @@
 /**
- * The door of `duet dev`: has the port from the first start to the last, and hands each request on to the service behind it. While that
+ * The proxy of `duet dev`: has the port from the first start to the last, and hands each request on to the service behind it. While that
  * one is exchanged, requests wait; where there is none, they are told why.
  */
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { endsWithin } from '#base/retry.ts'
 
-/** What stands behind the door: a service on that port of this machine, or the reason why there is none. */
+/** What stands behind it: a service on that port of this machine, or the reason why there is none. */
 type Behind = { readonly port: number } | { readonly fault: string }
 
 /** Headers of one connection, which are not those of the next. */
@@ -34,8 +34,8 @@ const refuse = (fault: string, { headers }: IncomingMessage, res: ServerResponse
   res.end(isPage ? page : JSON.stringify(problem))
 }
 
-/** Opens the door; resolves when it listens. */
-export const openDoor = async (host: string, port: number) => {
+/** Opens the proxy; resolves when it listens. */
+export const openProxy = async (host: string, port: number) => {
   let behind = Promise.withResolvers<Behind>()
   let isShut = true
   let passing = 0
