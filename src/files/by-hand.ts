@@ -6,6 +6,7 @@ import type { FileAt } from '#files/former.ts'
 import type { FileStore } from '#files/store.ts'
 import { allowedTags, excludedTags, isOfRow, mismatchOf } from '#http/conditional.ts'
 import type { HttpContext } from '#http/exchange.ts'
+import { checkFileRoom } from '#http/memory.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { columnName, entityOf, notFound } from '#model/model.ts'
@@ -79,6 +80,7 @@ export const representFile = async (
     reply.headers['Content-Length'] = String(bytes)
     return reply
   }
+  checkFileRoom(edge.memory)
   return { ...reply, stream: { body: await file.open(), bytes } }
 }
 

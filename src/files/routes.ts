@@ -6,6 +6,7 @@ import { fileTag, isSigned, serveFile } from '#files/serve.ts'
 import { sized, takesPictures } from '#files/sizes.ts'
 import { givable, receiveUpload, withdraw } from '#files/uploads.ts'
 import { allowedTags, excludedTags } from '#http/conditional.ts'
+import { checkFileRoom } from '#http/memory.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
 import type { FileRules } from '#model/field.ts'
@@ -129,6 +130,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
       }
       if (stored === null)
         throw new ApiError('NOT_FOUND', `The ${key} of ${entityName} ${id} not found`)
+      checkFileRoom(edge.memory)
       const cache = isPublic ? 'public' : 'private'
       const store = storeOf(core)
       const width = widthIn(query, file)

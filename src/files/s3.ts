@@ -50,6 +50,8 @@ const mostParts = 10_000
 const bytesInPatience = 3_000_000
 const tries = 3
 
+const removal: S3Request = { method: 'DELETE', mayLack: true }
+
 const noBucket = 'there is no such bucket: make it, or name another one in DUET_FILES'
 
 const escapes: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
@@ -108,7 +110,7 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
         const answer = await sendOnce(key, request)
         const isDone = answer.ok || (mayLack && answer.status === 404)
         // A torn answer may be that of a proxy, which passed nothing on.
-        const read = isDone && isStreamed ? [] : whole(answer, patience, why => new Error(why))
+        const read = answer.ok && isStreamed ? [] : whole(answer, patience, why => new Error(why))
         const text = Buffer.concat(await Array.fromAsync(read)).toString()
         if (isDone) return { answer, text }
         const [code = '', message = ''] = ['Code', 'Message'].map(name => elements(text, name)[0])
@@ -210,8 +212,8 @@ export const s3Store = (settings: S3Settings): FileStore => {
     remove: async name => {
       const key = keyOf(name)
       for await (const entry of listing({ 'list-type': '2', prefix: `${key}.` }, 'Contents'))
-        await send(within(entry, 'Key'), { method: 'DELETE', mayLack: true })
-      await send(key, { method: 'DELETE', mayLack: true })
+        await send(within(entry, 'Key'), removal)
+      await send(key, removal)
     },
     list: async function* () {
       for await (const entry of listing({ 'list-type': '2', prefix }, 'Contents')) {
@@ -229,11 +231,7 @@ export const s3Store = (settings: S3Settings): FileStore => {
         for await (const entry of listing({ uploads: '', prefix }, 'Upload')) {
           const uploadId = within(entry, 'UploadId')
           if (new Date(within(entry, 'Initiated')) < before)
-            await send(within(entry, 'Key'), {
-              method: 'DELETE',
-              query: { uploadId },
-              mayLack: true,
-            })
+            await send(within(entry, 'Key'), { ...removal, query: { uploadId } })
         }
       } catch (error) {
         // A store that lists no unfinished uploads ends them by a rule of its own.

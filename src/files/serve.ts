@@ -82,14 +82,11 @@ export const serveFile = async (
   if (isNotModified(request.headers.get('if-none-match') ?? undefined, tag))
     return { status: 304, headers, body: null }
   const range = rangeOf(request, tag, bytes)
-  if (range === 'none')
-    throw new ApiError(
-      'RANGE_NOT_SATISFIABLE',
-      `The file has ${bytes} bytes; ask for some of them`,
-      {
-        headers: { 'Content-Range': `bytes */${bytes}`, 'Accept-Ranges': 'bytes' },
-      },
-    )
+  if (range === 'none') {
+    const message = `The file has ${bytes} bytes; ask for some of them`
+    const headers = { 'Content-Range': `bytes */${bytes}`, 'Accept-Ranges': 'bytes' }
+    throw new ApiError('RANGE_NOT_SATISFIABLE', message, { headers })
+  }
   const length = range ? range.last - range.first + 1 : bytes
   Object.assign(headers, {
     // Without a charset a browser would guess one.

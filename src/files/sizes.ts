@@ -206,10 +206,9 @@ export const sized = async (
       const resized = picture.autoOrient().resize({ width, withoutEnlargement: true })
       return written(resized, type, 80)
         .toBuffer()
-        .catch(error => {
-          throw new ApiError('NOT_FOUND', `This size cannot be made of the picture; leave w out`, {
-            cause: error,
-          })
+        .catch(cause => {
+          const message = 'This size cannot be made of the picture; leave w out'
+          throw new ApiError('NOT_FOUND', message, { cause })
         })
     })
     return (await store.put(Readable.from([made]), { as: name })).bytes

@@ -20,7 +20,7 @@ import { after, before, describe, test } from 'node:test'
 import { folderStore } from '#files/folder.ts'
 import { type FileStore, type Limit, placeOf } from '#files/store.ts'
 import type { Chunks } from '#http/reply.ts'
-import { type Fault, type S3, startS3 } from '#test/support/s3.ts'
+import { faults, type S3, startS3 } from '#test/support/s3.ts'
 
 /** Chunks as a stream gives them. */
 async function* chunks(...parts: readonly (Uint8Array | string)[]) {
@@ -42,16 +42,13 @@ const sha256 = (text: string) => hash('sha256', text)
 const put = async (store: FileStore, text: string, more: Limit = {}) =>
   (await store.put(chunks(text), more)).digest
 
-const listed = async (store: FileStore) => {
-  const found: string[] = []
-  for await (const { digest } of store.list()) found.push(digest)
-  return found.sort()
-}
+const listed = async (store: FileStore) =>
+  (await Array.fromAsync(store.list(), ({ digest }) => digest)).sort()
 
 const storeSuite = (
   named: string,
   open: () => Promise<FileStore>,
-  leftIn: () => readonly string[],
+  leftIn: () => readonly string[] = () => [],
 ) =>
   describe(named, () => {
     let store: FileStore
@@ -97,13 +94,9 @@ const storeSuite = (
     test('lists each file with its length and the time it came', async () => {
       const begun = Date.now()
       const digest = await put(store, 'listed')
-      for await (const found of store.list())
-        if (found.digest === digest) {
-          assert.equal(found.bytes, 6)
-          assert.ok(Math.abs(found.changed.getTime() - begun) < 3_600_000)
-          return
-        }
-      assert.fail('it is not in the list')
+      const found = (await Array.fromAsync(store.list())).find(one => one.digest === digest)
+      assert.equal(found?.bytes, 6)
+      assert.ok(Math.abs(Number(found?.changed) - begun) < 3_600_000)
     })
 
     test('a check that throws ends a transfer, and leaves nothing of it', async () => {
@@ -220,10 +213,7 @@ test('a folder removes what killed transfers left, and leaves those that go on',
   const folder = join(root, 'swept')
   const store = folderStore(folder)
   await put(store, 'kept')
-  for (const [part, seconds] of [
-    ['old.part', 1000],
-    ['new.part', 100_000],
-  ] as const) {
+  for (const [part, seconds] of Object.entries({ 'old.part': 1000, 'new.part': 100_000 })) {
     writeFileSync(join(folder, 'parts', part), 'half')
     utimesSync(join(folder, 'parts', part), seconds, seconds)
   }
@@ -260,41 +250,11 @@ describe('S3', () => {
       /[0-9a-f]{64}/.test(name),
     )
 
-  storeSuite(
-    'its bucket',
-    async () => s3.store(),
-    () => [],
-  )
-  storeSuite(
-    'its bucket, in parts',
-    async () => s3.store({ partBytes: 100_000, prefix: 'parts/' }),
-    () => [],
-  )
+  storeSuite('its bucket', async () => s3.store())
+  storeSuite('its bucket, in parts', async () => s3.store({ partBytes: 100_000, prefix: 'parts/' }))
 
   const isPart = (url = '') => url.includes('partNumber=2')
-  const faults: readonly (readonly [string, Fault, RegExp])[] = [
-    ['is silent', () => {}, /was not answered/],
-    ['tears', (_, outgoing) => outgoing.destroy(), /was not answered/],
-    [
-      'tears its answer',
-      (_, outgoing) => {
-        outgoing.writeHead(200, { 'Content-Length': '500' })
-        outgoing.write('<Ex', () => outgoing.destroy())
-      },
-      /was not answered/,
-    ],
-    [
-      'answers 503',
-      (_, outgoing) => outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>'),
-      /was answered 503 SlowDown/,
-    ],
-    [
-      'refuses the keys',
-      (_, outgoing) => outgoing.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>'),
-      /was answered 403 AccessDenied/,
-    ],
-  ]
-  for (const [how, failing, why] of faults)
+  for (const [how, [failing, why]] of Object.entries(faults))
     for (const partBytes of [1_000_000, 100_000])
       test(`a store that ${how} is told of, and leaves nothing of a file in ${partBytes === 100_000 ? 'parts' : 'one'}`, async () => {
         const store = s3.store({ partBytes, ...(how === 'is silent' && { patience: 300 }) })
@@ -333,10 +293,8 @@ describe('S3', () => {
         outgoing.writeHead(200, { 'Content-Length': '500000' })
         outgoing.write('torn ', () => end(outgoing))
       }
-      const failed = await store
-        .open(digest)
-        .then(textOf)
-        .catch(error => error)
+      const read = store.open(digest).then(textOf)
+      const failed = await read.catch(error => error)
       assert.equal(failed.code, 'UNAVAILABLE')
       assert.match(failed.cause.message, why)
     }
@@ -373,9 +331,6 @@ describe('S3', () => {
   test('a bucket that is not there is named', async () => {
     const store = s3.store({ bucket: 'nowhere' })
     const failed = await put(store, 'x').catch(error => error)
-    assert.match(
-      failed.cause.message,
-      /the bucket nowhere .*there is no such bucket: make it, or name another one in DUET_FILES/,
-    )
+    assert.match(failed.cause.message, /bucket nowhere .* no such bucket: make it, or name another/)
   })
 })

@@ -172,13 +172,8 @@ const again = async (path: string): Promise<StoredBytes> => {
 const fullCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
 /** The error for a caller where the disk is full; any other as it is. */
-const asFull = (error: unknown): unknown =>
-  fullCodes.has((error as NodeJS.ErrnoException)?.code)
-    ? new ApiError(
-        'STORAGE_FULL',
-        'There is no room for this file; try a smaller one, or tell the operator',
-        {
-          cause: error,
-        },
-      )
-    : error
+const asFull = (cause: unknown): unknown => {
+  if (!fullCodes.has((cause as NodeJS.ErrnoException)?.code)) return cause
+  const message = 'There is no room for this file; try a smaller one, or tell the operator'
+  return new ApiError('STORAGE_FULL', message, { cause })
+}

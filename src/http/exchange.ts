@@ -347,7 +347,9 @@ const sendBody = async (
     outgoing.end()
   } catch (error) {
     told(error)
-    outgoing.destroy()
+    // Before its turn on its connection it has none to end.
+    if (outgoing.socket) outgoing.destroy()
+    else outgoing.once('socket', socket => socket.destroy())
   }
 }
 
@@ -430,7 +432,7 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   if (requests.hasSubscribers) Object.assign(facts, event)
   if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event, edge.indexesOf)
   edge.observe(event)
-  if (stream && outgoing) {
+  if (stream && outgoing && c.req.method !== 'HEAD') {
     outgoing.strictContentLength = true
     outgoing.writeHead(status, headers)
     void sendBody(outgoing, stream.body, told)

@@ -6,6 +6,11 @@ import { overloaded } from '#errors.ts'
 export const tooManyUnread = () =>
   overloaded('Too many answers wait for their clients to read them; try again soon', 2)
 
+/** Throws `OVERLOADED` where half of the memory for answers is taken: files take their clients longer, and leave the rest to others. */
+export const checkFileRoom = ({ answers }: Pick<Memory, 'answers'>): void => {
+  if (!answers.hasRoom(answers.budget / 2 + 1)) throw tooManyUnread()
+}
+
 /** Bytes that are taken and given back. */
 export type Account = {
   readonly budget: number

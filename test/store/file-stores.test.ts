@@ -1,16 +1,8 @@
 /** A whole service over each store of files: what callers see is the same, and S3 that fails is told of and leaves no row without bytes. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import {
-  appendFileSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readlinkSync,
-  rmSync,
-  truncateSync,
-} from 'node:fs'
-import { request, type ServerResponse } from 'node:http'
+import { existsSync, globSync, mkdtempSync, readlinkSync, rmSync, truncateSync } from 'node:fs'
+import { request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,16 +13,27 @@ import { loadConfig } from '#config.ts'
 import { folderStore } from '#files/folder.ts'
 import { collectGarbage } from '#files/garbage.ts'
 import { placeOf } from '#files/store.ts'
+import { anyone } from '#model/policy.ts'
 import { storedText } from '#model/stored-file.ts'
+import type { ExtraRoute } from '#rest/rest.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
-import { type Fault, type S3, startS3 } from '../support/s3.ts'
+import { faults, type S3, startS3 } from '../support/s3.ts'
 import { until } from '../support/wait.ts'
 import { type Asking, createWorld, type World } from '../world.ts'
 
 const day = 86_400_000
 const paper = { 'Content-Type': 'application/pdf' }
 const cv = '/api/applications/1/cv'
+
+const byHand: ExtraRoute = {
+  ...{ method: 'GET', path: '/by-hand' },
+  described: { rule: anyone, operationId: 'getByHand', summary: 'Get what a route sends' },
+  serve: () => async () => {
+    const stream = { body: Readable.from([Buffer.from('by hand')]), bytes: 7 }
+    return { status: 200, headers: {}, body: null, stream }
+  },
+}
 
 /** How many files of that name this process has open; none where the system does not say. */
 const openFiles = (name: string): number =>
@@ -50,8 +53,12 @@ for (const place of ['a folder', 'S3'] as const)
       const fileStore = patient
         ? new Proxy(patient, { get: (_, key) => Reflect.get((s3?.fault && hasty) ?? patient, key) })
         : folderStore(join(root, 'files'))
-      const options = { content: gallery, rows: galleryRows }
-      world = await createWorld({ ...options, fileStore })
+      const served = async () => {
+        const { routes, pages } = await gallery.served()
+        return { pages, routes: [...routes, byHand] }
+      }
+      const content = { ...gallery, served }
+      world = await createWorld({ content, rows: galleryRows, fileStore })
       const { versions } = gallery
       const config = loadConfig({ DUET_PORT: '0' })
       server = await listen(world.app, config, { versions, state: { isDraining: false } })
@@ -67,6 +74,11 @@ for (const place of ['a folder', 'S3'] as const)
       assert.ok(world.core.files)
       return world.core.files.store
     }
+    const collect = ({ engine, core }: World, now: () => number) =>
+      collectGarbage({
+        ...{ reader: engine, writer: engine, dialect: engine.dialect, store: store() },
+        ...{ entities: core.model.entities, isShared: true, now },
+      })
     const put = (raw: Uint8Array<ArrayBuffer>) =>
       world.ask(`PUT ${cv}`, { as: 2, raw, headers: paper })
     const get = async (path: string, headers: Record<string, string> = {}) => {
@@ -112,25 +124,25 @@ for (const place of ['a folder', 'S3'] as const)
       assert.deepEqual((await get(row.json.cv.url)).bytes, Buffer.from(raw))
     })
 
+    for (const [method, body] of Object.entries({ GET: 'by hand', HEAD: '' }))
+      test(`a ${method} of a stream by hand is answered`, async t => {
+        const told = t.mock.method(console, 'error', () => {})
+        const answer = await fetch(`${server.url}/api/by-hand`, { method })
+        assert.equal(answer.headers.get('content-length'), '7')
+        assert.deepEqual([await answer.text(), told.mock.calls], [body, []])
+      })
+
     const asked = async (line: string, more: Asking = {}) => {
       const { status, text } = await world.ask(line, { as: 2, ...more })
       assert.ok(status < 300, text)
     }
-    const changes: readonly (readonly [
-      string,
-      (at: string, id: number) => Promise<unknown>,
-      number,
-    ])[] = [
-      ['replaced', at => asked(`PUT ${at}/cv`, { raw: pdf('after'), headers: paper }), 200],
-      ['taken away', at => asked(`DELETE ${at}/cv`), 404],
-      [
-        'hidden',
-        (_, id) => world.change(`update applications set member_id = 3 where id = ${id}`),
-        404,
-      ],
-      ['gone with its row', at => asked(`DELETE ${at}`), 404],
-    ]
-    for (const [how, change, then] of changes)
+    const changes: Readonly<Record<string, (at: string, id: number) => Promise<unknown>>> = {
+      replaced: at => asked(`PUT ${at}/cv`, { raw: pdf('after'), headers: paper }),
+      'taken away': at => asked(`DELETE ${at}/cv`),
+      hidden: (_, id) => world.change(`update applications set member_id = 3 where id = ${id}`),
+      'gone with its row': at => asked(`DELETE ${at}`),
+    }
+    for (const [how, change] of Object.entries(changes))
       test(`a file that is ${how} while it is read is read to its end, and not again`, async () => {
         const raw = long(`before it is ${how}`)
         const made = await world.ask('POST /api/applications', { as: 2, body: { letter: 'Read' } })
@@ -142,11 +154,7 @@ for (const place of ['a folder', 'S3'] as const)
         const reader = reading.body?.getReader()
         const first = (await reader?.read())?.value ?? assert.fail()
         await change(at, made.json.id)
-        const { engine, core } = world
-        await collectGarbage({
-          ...{ reader: engine, writer: engine, dialect: engine.dialect, store: store() },
-          ...{ entities: core.model.entities, isShared: true, now: Date.now },
-        })
+        await collect(world, Date.now)
         const parts = [first]
         for (let next = await reader?.read(); next?.value; next = await reader?.read())
           parts.push(next.value)
@@ -154,8 +162,8 @@ for (const place of ['a folder', 'S3'] as const)
         // One whose first byte nobody has asked for yet.
         assert.equal(Buffer.compare(Buffer.from(await begun.arrayBuffer()), raw), 0)
         const again = await get(`${at}/cv`, headers)
-        assert.equal(again.answer.status, then)
-        if (then === 200) assert.deepEqual(again.bytes, Buffer.from(pdf('after')))
+        assert.equal(again.answer.status, how === 'replaced' ? 200 : 404)
+        if (how === 'replaced') assert.deepEqual(again.bytes, Buffer.from(pdf('after')))
       })
 
     test('of two who replace a file at once one is last, whole', async () => {
@@ -183,11 +191,7 @@ for (const place of ['a folder', 'S3'] as const)
       const gone = await world.ask('POST /api/files', { as: 2, raw: pdf('gone'), headers: paper })
       assert.equal(gone.status, 201)
       const digests = ['kept', 'gone'].map(text => hash('sha256', pdf(text)))
-      const { engine, core } = world
-      await collectGarbage({
-        ...{ reader: engine, writer: engine, dialect: engine.dialect, store: store() },
-        ...{ entities: core.model.entities, isShared: true, now: () => Date.now() + 2 * day },
-      })
+      await collect(world, () => Date.now() + 2 * day)
       const sizes = await Promise.all(digests.map(store().size))
       assert.deepEqual(sizes, [pdf('kept').length, undefined])
       assert.equal((await world.ask(`DELETE ${cv}`, { as: 2 })).status, 204)
@@ -218,61 +222,74 @@ for (const place of ['a folder', 'S3'] as const)
       await nothingIsLost()
     })
 
+    const bugs = () => world.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
+
     if (place === 'a folder') {
-      test('two readers on one connection that take nothing are counted until it ends, and leave nothing open', async () => {
-        await put(pdf('long'))
-        // More than the buffers of two sockets.
+      /** A connection that asks for a file of more than the buffers of two sockets and for the one there, and takes nothing yet. */
+      const untaken = async (second: string) => {
         const stored = await store().put(Readable.from([Buffer.alloc(24_000_000, 'long ')]))
         const facts = { name: 'long.pdf', type: 'application/pdf', width: null, height: null }
         const kept = storedText({ ...stored, ...facts })
         await world.change('update applications set cv = ?1 where id = 1', kept)
         const { Authorization } = await mine()
-        const { answers } = world.edge.memory
-        const { port } = new URL(server.url)
-        const socket = connect(Number(port), '127.0.0.1').pause()
+        const socket = connect(Number(new URL(server.url).port), '127.0.0.1').pause()
         socket.on('error', () => {})
-        const head = `GET ${cv} HTTP/1.1\r\nHost: a\r\nAuthorization: ${Authorization}\r\n\r\n`
-        socket.write(head + head)
+        for (const path of [cv, second])
+          socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: ${Authorization}\r\n\r\n`)
+        return { socket, ...stored }
+      }
+
+      test('two readers on one connection that take nothing are counted until it ends, and leave nothing open', async () => {
+        const { socket, digest } = await untaken(cv)
+        const { answers } = world.edge.memory
         await until('both are read', () => answers.taken() === 2 * 131_072)
         socket.destroy()
         await until('both are given up', () => answers.taken() === 0)
-        await until('nothing is open', () => openFiles(stored.digest) === 0)
+        await until('nothing is open', () => openFiles(digest) === 0)
       })
 
-      for (const [how, change] of [
-        ['longer', (path: string) => appendFileSync(path, '!')],
-        ['shorter', (path: string) => truncateSync(path, 149_000)],
-      ] as const)
+      test('a file that breaks off before its turn on its connection ends that after the one before it', async () => {
+        const made = await world.ask('POST /api/applications', { as: 2, body: { letter: 'Next' } })
+        const at = `/api/applications/${made.json.id}/cv`
+        const raw = pdf('grows')
+        await world.ask(`PUT ${at}`, { as: 2, raw, headers: paper })
+        truncateSync(join(root, 'files', placeOf(hash('sha256', raw))), 1000)
+        const before = bugs().length
+        const { socket, bytes } = await untaken(at)
+        await until('it broke off', () => bugs().length > before)
+        socket.resume()
+        await until('the connection ended', () => socket.closed)
+        assert.ok(socket.bytesRead > bytes)
+      })
+
+      test('files leave half of the memory for answers to others', async () => {
+        await put(pdf('refused'))
+        const { answers } = world.edge.memory
+        answers.force(answers.budget / 2)
+        const lines = [`GET ${cv}`, 'GET /api/applications/1']
+        const asked = await Promise.all(lines.map(line => world.ask(line, { as: 2 })))
+        answers.give(answers.budget / 2)
+        assert.deepEqual(
+          asked.map(({ status }) => status),
+          [503, 200],
+        )
+      })
+
+      for (const [how, bytes] of Object.entries({ longer: 151_000, shorter: 149_000 }))
         test(`a file that became ${how} than its row says ends its connection, and is told of`, async () => {
           const raw = long(`became ${how}`)
           await put(raw)
-          change(join(root, 'files', placeOf(hash('sha256', raw))))
+          truncateSync(join(root, 'files', placeOf(hash('sha256', raw))), bytes)
           const read = fetch(`${server.url}${cv}`, { headers: await mine() })
           await assert.rejects(read.then(answer => answer.arrayBuffer()))
-          const told = world.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
-          assert.match(String(told.at(-1)), /content-length/)
+          assert.match(String(bugs().at(-1)), /content-length/)
           await world.ask(`DELETE ${cv}`, { as: 2 })
         })
       return
     }
 
-    const unavailable = (_: unknown, outgoing: ServerResponse) =>
-      void outgoing.writeHead(503).end('<Error><Code>SlowDown</Code></Error>')
-    const tornAnswer = (_: unknown, outgoing: ServerResponse) => {
-      outgoing.writeHead(200, { 'Content-Length': '500' })
-      outgoing.write('%PDF', () => outgoing.destroy())
-    }
-    const faults: readonly (readonly [string, Fault])[] = [
-      ['is silent', () => {}],
-      ['tears', (_, outgoing) => void outgoing.destroy()],
-      ['tears its answer', tornAnswer],
-      ['answers 503', unavailable],
-    ]
-    for (const [how, fault] of faults)
-      for (const [length, raw] of [
-        ['short', pdf(how)],
-        ['long', long(how)],
-      ] as const)
+    for (const [how, [fault]] of Object.entries(faults))
+      for (const [length, raw] of Object.entries({ short: pdf(how), long: long(how) }))
         test(`S3 that ${how} is 503 for a ${length} file, and the row has the one before`, async () => {
           assert.ok(s3)
           const before = pdf(`before it ${how}`)
@@ -297,14 +314,13 @@ for (const place of ['a folder', 'S3'] as const)
     test('a read of S3 that does not answer is 503, and one that tears is no whole answer', async () => {
       assert.ok(s3)
       await put(pdf('unread'))
-      s3.fault = unavailable
+      s3.fault = faults['answers 503'][0]
       const refused = await world.ask(`GET ${cv}`, { as: 2 })
       assert.deepEqual([refused.status, refused.json.code], [503, 'UNAVAILABLE'])
-      s3.fault = tornAnswer
+      s3.fault = faults['tears its answer'][0]
       const torn = fetch(`${server.url}${cv}`, { headers: await mine() })
       await assert.rejects(torn.then(answer => answer.arrayBuffer()))
-      const told = world.events.flatMap(event => (event.kind === 'bug' ? [event.error] : []))
-      assert.match(String((told.at(-1) as Error)?.cause), /was torn after 4 bytes/)
+      assert.match(String((bugs().at(-1) as Error)?.cause), /was torn after 4 bytes/)
       s3.fault = undefined
       assert.equal((await world.ask(`GET ${cv}`, { as: 2 })).status, 200)
     })

@@ -18,6 +18,25 @@ export type Fault = (
   incoming: IncomingMessage,
 ) => void
 
+const answering = (status: number, code: string): Fault => {
+  return (_, outgoing) => void outgoing.writeHead(status).end(`<Error><Code>${code}</Code></Error>`)
+}
+
+/** What requests meet by how S3 fails, and what is told of it. */
+export const faults = {
+  'is silent': [() => {}, /was not answered/],
+  tears: [(_, outgoing) => void outgoing.destroy(), /was not answered/],
+  'tears its answer': [
+    (_, outgoing) => {
+      outgoing.writeHead(200, { 'Content-Length': '500' })
+      outgoing.write('%PDF', () => outgoing.destroy())
+    },
+    /was not answered/,
+  ],
+  'answers 503': [answering(503, 'SlowDown'), /was answered 503 SlowDown/],
+  'refuses the keys': [answering(403, 'AccessDenied'), /was answered 403 AccessDenied/],
+} satisfies Readonly<Record<string, readonly [Fault, RegExp]>>
+
 export type S3 = {
   /** What DUET_FILES names it. */
   readonly address: string

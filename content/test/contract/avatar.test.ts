@@ -82,18 +82,14 @@ describe('what is sent', () => {
         assert.deepEqual(bytes, before.bytes)
         return
       }
-      assert.equal(answer.status, 204)
-      assert.equal(answer.text, '')
-      assert.equal(answer.headers.get('etag'), null)
+      assert.deepEqual([answer.status, answer.text, answer.headers.get('etag')], [204, '', null])
       assert.equal(response.status, 200)
       assert.equal(response.headers.get('content-type'), expected)
       assert.equal(response.headers.get('content-length'), String(raw.byteLength))
       assert.equal(Buffer.compare(bytes, raw), 0)
       assert.equal(response.headers.get('x-content-type-options'), 'nosniff')
-      assert.equal(
-        response.headers.get('content-security-policy'),
-        "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-      )
+      const policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+      assert.equal(response.headers.get('content-security-policy'), policy)
     })
 })
 
@@ -140,6 +136,19 @@ test('the ETag of a picture gives 304 while the picture is the same, and changes
   assert.deepEqual(next.bytes, gif)
   const head = await world.app.request(path, { method: 'HEAD' })
   assert.equal(head.headers.get('content-length'), String(gif.byteLength))
+})
+
+test('pictures leave half of the memory for answers to others', async () => {
+  await put(png)
+  const { answers } = world.edge.memory
+  answers.force(answers.budget / 2)
+  const [picture, user] = [
+    await world.ask(`GET ${path}`),
+    await world.ask('GET /api/users/2', { as: 2 }),
+  ]
+  answers.give(answers.budget / 2)
+  refuses(picture, 503, 'OVERLOADED')
+  assert.equal(user.status, 200)
 })
 
 test('a picture that is removed gives way to the identicon; removed again, it is not found', async () => {
