@@ -66,7 +66,7 @@ export const whereArguments = (
     const { items } = field
     const operators = operatorsOf(entity, key)
     const type = leafOf(items ?? field) as Single
-    let called = items ? 'List' : field.file ? 'File' : ''
+    let called = operators.includes('has') ? 'List' : items ? 'OtherList' : field.file ? 'File' : ''
     if (operators.includes('contains')) called = 'Search'
     // Times may be strings, which are not compared so.
     else if (type === GraphQLString && operators.includes('lt')) called = 'Range'

@@ -344,7 +344,7 @@ export const foldedCopy = (
 export const operatorsOf = (entity: ComparedEntity, key: string): readonly string[] => {
   const { scalar, items } = entity.fields[key] ?? {}
   if (isSoughtInLists(items?.scalar)) return ['isNull', 'has', 'hasSome']
-  if (scalar === 'file') return ['isNull']
+  if (scalar === 'file' || items) return ['isNull']
   if (scalar === undefined || !isComparable(scalar)) return []
   if (scalar === 'text')
     return foldedCopy(entity, key) === undefined ? always : [...always, ...searches]

@@ -193,9 +193,9 @@ export type Entity = {
 export const mayNameField = ({ fields, filterable }: Entity, key: string): boolean => {
   const field = fields[key]
   if (!field || field.foldedFrom !== undefined) return false
-  // Of a file a condition says whether there is one.
-  const hasOperators = isSoughtInLists(field.items?.scalar) || (field.file && field.nullable)
-  if (!isComparable(field.scalar) && !hasOperators) return false
+  // Of a file, and of a list that is not looked into, a condition says whether there is one.
+  const isThere = field.nullable && (field.file || field.items)
+  if (!isComparable(field.scalar) && !isSoughtInLists(field.items?.scalar) && !isThere) return false
   return filterable?.includes(key) ?? longest(field) === 0
 }
 

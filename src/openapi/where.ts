@@ -18,9 +18,9 @@ const comparisonOf = ({ entity, formOf }: Resource, key: string) => {
   const value = { type: String(type), ...((isMoment || isId) && { format }) }
   const operators = operatorsOf(entity, key)
   const kind = ['has', 'contains', 'lt'].findIndex(one => operators.includes(one))
-  const words = ['List', 'Search', 'Range']
+  const word = ['List', 'Search', 'Range'][kind] ?? (field.items ? 'OtherList' : 'Choice')
   if (field.file) return { name: 'File', value, operators }
-  const name = `${typeName(String(isMoment ? format : type)).replace('-t', 'T')}${words[kind] ?? 'Choice'}`
+  const name = `${typeName(String(isMoment ? format : type)).replace('-t', 'T')}${word}`
   return { name, value, operators }
 }
 

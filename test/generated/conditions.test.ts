@@ -61,6 +61,7 @@ const entities: Record<string, Entity> = {
       day: date({ nullable: true }),
       words: list(text({ max: 20 }), { max: 3, nullable: true }),
       offDays: list(date(), { max: 3, nullable: true }),
+      turns: list(flag(), { max: 3, nullable: true }),
       shelfId: reference('shelf', { onDelete: 'cascade', nullable: true }),
       ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
     },
@@ -137,6 +138,7 @@ const worlds = fc
         day: orNull(fc.constantFrom(...days)),
         words: orNull(fc.array(aText, { maxLength: 3 }).map(words => JSON.stringify(words))),
         offDays: orNull(fc.subarray(days).map(some => JSON.stringify(some))),
+        turns: orNull(fc.constant('[1]')),
         shelfId: orNull(anId),
         ownerId: orNull(fc.integer({ min: 1, max: 2 })),
       },
@@ -224,6 +226,7 @@ const conditions = fc.letrec<Record<string, Condition>>(tie => {
           fc.record({ has: fc.constantFrom(...days) }),
           fc.record({ hasSome: fc.subarray(days) }),
         ),
+        turns: fc.record({ isNull: fc.boolean() }),
         ownerId: person,
         owner: fc.oneof(fc.constant(viewer), tie('member')),
         shelf: tie('shelf'),
@@ -315,7 +318,7 @@ const faulty: readonly (readonly [unknown, string, string])[] = [
   [
     { statu: 1 },
     'statu',
-    'is not a field or relation of item: name one of id, name, nameKey, size, price, madeAt, rare, weight, day, words, offDays, shelfId, ownerId, shelf, owner, notes',
+    'is not a field or relation of item: name one of id, name, nameKey, size, price, madeAt, rare, weight, day, words, offDays, turns, shelfId, ownerId, shelf, owner, notes',
   ],
   [
     { or: [{ size: 1 }, { sise: 1 }] },

@@ -225,11 +225,7 @@ test('a bound between two amounts and an amount above zero, which need other val
 /** Orders before they computed and kept anything, and what a store of them lacks. */
 const { order, grade } = entities
 const { name, price, pieces } = order.fields
-const early = {
-  member,
-  order: open('orders', { name, price, pieces } as Entity['fields']),
-  grade,
-}
+const early = { member, order: open('orders', { name, price, pieces } as Entity['fields']), grade }
 
 test('a value that is computed or kept later is that of the rows which are there, on both engines', async () => {
   for (const on of engines) {
@@ -454,12 +450,15 @@ for (const on of engines)
       assert.deepEqual(row.moments, ['2026-01-02T03:04:05.000Z'])
       const query = `{ page(id: ${row.id}) { tags prices days moments } }`
       const { tags, prices, days, moments } = row
-      assert.deepEqual((await ask('POST /graphql', { query })).body.data.page, {
-        tags,
-        prices,
-        days,
-        moments,
-      })
+      const told = (await ask('POST /graphql', { query })).body.data.page
+      assert.deepEqual(told, { tags, prices, days, moments })
+      // Conditions look into some lists, and of others they ask whether they are there.
+      const where = `title: { eq: "lists" }, moments: { isNull: false }, tags: { has: "a" }`
+      const asked = { query: `{ pages(where: { ${where} }) { id } }` }
+      const { data } = (await ask('POST /graphql', asked)).body
+      assert.deepEqual(data?.pages, [{ id: `${row.id}` }])
+      const byRest = await ask('GET /api/v2/pages?title=lists&moments[isNull]=false&tags[has]=a')
+      assert.deepEqual([byRest.status, byRest.body.data?.[0]?.id], [200, row.id])
       assert.match(await faultOf({ tags: [] }), /^tags must be a list of 1 to 3$/)
       assert.match(await faultOf({ tags: 'a' }), /must be a list/)
       assert.match(
@@ -574,12 +573,8 @@ for (const on of engines)
       assert.deepEqual(await listed(), [200, ['a', 'b'], 3])
       assert.equal((await listed('anonymous'))[0], 401)
       // Hidden from all but its owner, with the links to it.
-      const hidden = {
-        line: `PATCH /api/labels/${b.id}`,
-        as: 'admin',
-        body: { name: 'hidden' },
-      } as const
-      await service.ask(hidden)
+      const hidden = { name: 'hidden' }
+      await service.ask({ line: `PATCH /api/labels/${b.id}`, as: 'admin', body: hidden })
       assert.deepEqual(await listed('admin'), [200, ['a', 'hidden'], 3])
       assert.deepEqual(await listed(), [200, ['a', 'c'], 2])
       const again = (await ask('POST /graphql', { query })).body.data.notes

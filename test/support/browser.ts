@@ -39,11 +39,8 @@ export const closePages = async (): Promise<void> => {
 const launch = async (): Promise<Browser> => {
   // Files without a browser share the process, and load nothing of it.
   const { chromium } = await import('playwright-core')
-  return chromium.launch({
-    executablePath: browserFile ?? '',
-    args: ['--no-sandbox', ...(process.env.X_ARGS?.split(' ') ?? [])],
-    timeout: longest,
-  })
+  const args = ['--no-sandbox']
+  return chromium.launch({ executablePath: browserFile ?? '', args, timeout: longest })
 }
 
 /** A page in the browser, with what went wrong in it and which foreign hosts it asked. */

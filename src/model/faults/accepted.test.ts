@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entity, many, one } from '#model/entity.ts'
-import { choice, flag, id, int, reference, text } from '#model/field.ts'
+import { choice, flag, id, int, list, reference, text } from '#model/field.ts'
 import { anyone, nobody } from '#model/policy.ts'
 import {
   author,
@@ -23,6 +23,10 @@ const right: Readonly<Record<string, Changes>> = {
   'a create rule about what only the path gives': withFields({
     authorId: reference('author', { onDelete: 'cascade', settableBy: nobody, nullable: true }),
   }),
+  'a list that no condition looks into, of which callers ask whether it is there': {
+    ...withFields({ turns: list(flag(), { max: 3, nullable: true }) }),
+    filterable: ['id', 'turns'],
+  },
   'no links': linked({}),
   'a needed field of one API that only that one creates by': {
     ...withFields({ code: text({ max: 9, graphql: 'hidden' }) }),
