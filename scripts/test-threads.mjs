@@ -10,7 +10,6 @@ import {
   renameSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { registerHooks, syncBuiltinESMExports } from 'node:module'
@@ -54,25 +53,28 @@ export const makeThreads = async () => {
     threads: { names: threads.map(name => `src/${name}`), plugins: [addresses] },
     program: { names: programs, plugins: [addresses, apart], splitting: true },
   }
-  if (isMade()) return '1'
-  const begun = new Date()
+  const state = stateOf(root)
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === state) return '1'
+  // A run that is killed meanwhile leaves some of these files and some of those.
+  rmSync(mark, { force: true })
   await Promise.all(Object.entries(kinds).map(one => makeKind(build, ...one)))
-  writeFileSync(mark, root.href)
-  utimesSync(mark, begun, begun)
+  writeFileSync(mark, state)
   return '1'
 }
 
 const mark = new URL('mark', made)
 
-/** Whether nothing that it is made of has changed since; a copy of a checkout brings files that name the addresses of the other one. */
-const isMade = () => {
-  if (!existsSync(mark) || readFileSync(mark, 'utf8') !== root.href) return false
-  const { mtimeMs } = statSync(mark)
+/** All that it is made of, with times and sizes: a file that is put back is no newer one, and a copy of a checkout has other addresses. */
+const stateOf = folder => {
   const sources = globSync(
-    ['{src,kit,content,test}/**/*.ts', 'package-lock.json', 'scripts/test-threads.mjs'],
-    { cwd: fileURLToPath(root), exclude: ['**/*.test.ts'] },
+    ['{src,kit,content,test}/**/*.ts', 'package*.json', 'scripts/test-threads.mjs'],
+    { cwd: fileURLToPath(folder), exclude: ['**/*.test.ts'] },
   )
-  return sources.every(name => statSync(new URL(name, root)).mtimeMs < mtimeMs)
+  const told = sources.sort().map(name => {
+    const { mtimeMs, size } = statSync(new URL(name, folder))
+    return `${name} ${mtimeMs} ${size}`
+  })
+  return [folder.href, ...told].join('\n')
 }
 
 const makeKind = async (build, kind, { names, ...options }) => {
@@ -92,7 +94,7 @@ const makeKind = async (build, kind, { names, ...options }) => {
   rmSync(fresh, { recursive: true })
   // Another run may have begun with those of a moment ago.
   const hourAgo = Date.now() - 3_600_000
-  for (const name of globSync(`${kind}/**/*.mjs`, { cwd: fileURLToPath(made) })) {
+  for (const name of globSync(`${kind}{,-*}/**/*.mjs`, { cwd: fileURLToPath(made) })) {
     const file = new URL(name, made)
     if (statSync(file).mtimeMs < hourAgo) rmSync(file)
   }
