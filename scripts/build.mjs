@@ -27,7 +27,7 @@ function manifestOf(checkout) {
   const { sharp, ...nodes } = checkout.optionalDependencies
   // A project brings a Node where that of its machine is too old, and sharp where its pictures have sizes.
   const peers = {
-    ...Object.fromEntries(Object.keys(nodes).map(name => [name, '>=24.15'])),
+    ...Object.fromEntries(Object.keys(nodes).map(name => [name, '>=24.16'])),
     sharp: `^${sharp}`,
   }
   return {

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 
 /** A checkout runs the Node that it pins; a package, whose code is built, that of its user, if its SQLite is without the faults that Duet refuses. */
 const isCheckout = existsSync(new URL('../src', import.meta.url))
-export const oldest = isCheckout ? '26.0' : '24.15'
+export const oldest = isCheckout ? '26.0' : '24.16'
 
 /** The npm packages that carry Node for a platform; package.json pins them to one version. */
 export const packages = {

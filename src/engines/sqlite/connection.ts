@@ -151,7 +151,7 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
   const { sqlite = '' } = process.versions
   if (sqlite.localeCompare(oldest, 'en', { numeric: true }) < 0)
     throw new Error(
-      `SQLite ${oldest} or newer is needed, this Node has ${sqlite}: run Node 24.15, or 26 and later`,
+      `SQLite ${oldest} or newer is needed, this Node has ${sqlite}: run Node 24.16, or 26 and later`,
     )
 
   let database: DatabaseSync
