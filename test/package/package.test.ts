@@ -115,7 +115,7 @@ test('a Node that is too old is told how to get another, and hands over to one t
   const { status, stderr } = run(['-r', './old.cjs', program, 'serve'])
   assert.equal(status, 1)
   const [, name = ''] =
-    /^duet: this needs Node 24\.15 and runs 20\.0\.0: run npm install (node-\S+)@26, /.exec(
+    /^duet: this needs Node 24\.16 and runs 20\.0\.0: run npm install (node-\S+)@26, /.exec(
       stderr,
     ) ?? []
   const bin = join(project, 'node_modules', name, 'bin')
