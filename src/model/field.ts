@@ -233,7 +233,7 @@ const common = keys<FieldOptions>({
   initial: {
     either: [
       words<Extract<Initial, string>>({ now: 1, viewer: 1, subject: 1 }),
-      keys<Exclude<Initial, string>>({ value: 'anything', slugOf: 'text' }),
+      keys<Exclude<Initial, string>>({ value: 'anything', slugOf: 'text' }, '{ value: … }'),
     ],
   },
   check: { named: 'function' },

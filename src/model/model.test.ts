@@ -64,14 +64,15 @@ test('whatever a maker is called with, a fault is a sentence about it', () => {
       assert.doesNotMatch(told.message, /undefined \(|of undefined/, about)
     }
   const [text, choice] = [makers.text as never, makers.choice as never]
-  assert.match(toldOf(text, [])?.message ?? '', /\.fields\.of has no max: give it one$/)
-  assert.match(toldOf(text, [5])?.message ?? '', /\.fields\.of is 5: it must be an object$/)
-  assert.match(toldOf(choice, [[]])?.message ?? '', /^choice\(\) takes a list of words first/)
-  assert.match(toldOf(choice, [[1, 2]])?.message ?? '', /^choice\(\) takes a list of words first/)
-  assert.match(
-    toldOf(text, [{ max: 5, pattern: '^a$' }])?.message ?? '',
-    /has the pattern "\^a\$": write it as a regular expression/,
-  )
+  for (const [make, given, told] of [
+    [text, undefined, /\.fields\.of has no max: give it one$/],
+    [text, 5, /\.fields\.of is 5: it must be an object$/],
+    [text, { max: 5, initial: 5 }, /\.initial is 5: it must be one of now, .*, or \{ value: … \}$/],
+    [text, { max: 5, pattern: '^a$' }, /has the pattern "\^a\$": write it as a regular expression/],
+    [choice, [], /^choice\(\) takes a list of words first/],
+    [choice, [1, 2], /^choice\(\) takes a list of words first/],
+  ] as const)
+    assert.match(toldOf(make, [given])?.message ?? '', told)
   for (const entities of [
     undefined,
     null,
