@@ -34,13 +34,16 @@ const whoOf = (where: readonly CleanedWhere[]): PersonKey => {
   )
 }
 
-/** A row of a person as better-auth has a user, or its error where the command refused. */
-const userOf = async (asked: Promise<Person | null>) => {
-  const person = await asked.catch(error => {
+/** What the store gives, or its refusal as one of the library: somebody was first, or it has too much to do. */
+const told = <Given>(asked: Promise<Given>): Promise<Given> =>
+  asked.catch(error => {
     const { status, code, message } = error
-    // Somebody was first, or the row was changed while its address was proved.
-    throw status < 500 ? new APIError(status, { code, message }) : error
+    throw status ? new APIError(status, { code, message }) : error
   })
+
+/** A row of a person as better-auth has a user. */
+const userOf = async (asked: Promise<Person | null>) => {
+  const person = await told(asked)
   if (person === null) return null
   const rows = seen.getStore()
   if (rows && !rows.has(person.id)) rows.set(person.id, person)
@@ -102,8 +105,10 @@ const tablesOf = ({ schema, getDefaultModelName }: Parameters<Factory>[0]) => {
 }
 
 /** The adapter over a store, for better-auth's option `database`. */
-export const storeAdapter = ({ read, write, rows }: AdapterStore) => {
-  const users = usersOf(rows)
+export const storeAdapter = (store: AdapterStore) => {
+  const users = usersOf(store.rows)
+  const read = (piece: Sql) => told(store.read(piece))
+  const write = (piece: Sql) => told(store.write(piece))
   return createAdapterFactory({
     config: {
       adapterId: 'duet',

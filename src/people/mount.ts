@@ -93,7 +93,8 @@ const errorOf = (
     return new ApiError('UNAVAILABLE', 'This identity provider does not answer just now', {
       retryAfter: 10,
     })
-  const retryAfter = status === 429 ? Number(wait ?? 60) : undefined
+  const soon = status === 503 ? 5 : undefined
+  const retryAfter = status === 429 ? Number(wait ?? 60) : soon
   return new ApiError({ code, status, title }, message, { retryAfter })
 }
 
@@ -134,11 +135,7 @@ const checkOrigin = (c: Http, { origins }: PeopleSettings): void => {
 /** Mounts the paths of sign-in. */
 export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void => {
   // No token of the APIs is looked at: what stands in Authorization here is a session.
-  const edge: HttpContext = {
-    ...outer,
-    bodyLimit: largestBody,
-    authenticate: () => anonymous,
-  }
+  const edge: HttpContext = { ...outer, bodyLimit: largestBody, authenticate: () => anonymous }
   const add = ({ method, path }: Pick<AuthPath, 'method' | 'path'>, handle: Handle) => {
     const whole = `${authPath}${path}`
     // It waits for the thread of people and is no write of this one.

@@ -159,9 +159,7 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
         method: { type: 'string', required: false, input: false, returned: true },
       },
     },
-    hooks: {
-      before: guardsOf(settings, services),
-    },
+    hooks: { before: guardsOf(settings, services) },
     databaseHooks: rowHooksOf(settings, services),
     account: {
       modelName: 'auth_accounts',

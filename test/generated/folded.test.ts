@@ -41,12 +41,7 @@ const book = entity({
     },
   },
 } as never) as unknown as Entity
-const log = {
-  ...book,
-  table: 'logs',
-  plural: 'logs',
-  appendOnly: true,
-}
+const log = { ...book, table: 'logs', plural: 'logs', appendOnly: true }
 const entities = { member, book, log }
 
 for (const on of engines)

@@ -196,10 +196,7 @@ test('docs/model.md says of each kind and option whether it is served or refused
 })
 
 const served = all.filter(({ faults, isTried }) => faults.length === 0 && isTried)
-const entities = {
-  member,
-  ...Object.fromEntries(served.map(({ name, entity }) => [name, entity])),
-}
+const entities = { member, ...Object.fromEntries(served.map(({ name, entity }) => [name, entity])) }
 const model = modelFor(entities)
 
 const use = { mode: 'import', viewer: anonymous, now: 0 } as const

@@ -77,10 +77,7 @@ test('a caller who was suspended gets 403 for another operation too', async () =
   const write = (title: string) =>
     world.gql(
       `mutation { ${title}: createPost(input: { title: "${title}", content: "c", authorId: 2 }) { id } }`,
-      {
-        as: 2,
-        headers,
-      },
+      { as: 2, headers },
     )
   dataOf(await write('first'))
   await world.change("update users set status = 'suspended' where id = 2")

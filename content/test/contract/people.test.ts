@@ -4,9 +4,12 @@ import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { createAuthClient } from 'better-auth/client'
 import { emailOTPClient, jwtClient } from 'better-auth/client/plugins'
+import { connect } from '#engines/sqlite/connection.ts'
 import type { Field } from '#model/field.ts'
 import { authDocument } from '#openapi/people.ts'
+import { queryWith } from '#sql/engine.ts'
 import { until } from '#test/support/wait.ts'
+import { writeQueries } from '#write/job.ts'
 import { askCode, claimsOf, codeFor, home, mailTo, signIn, visitorOf } from '../support/visitor.ts'
 import { createWorld, forAllTests, pluck, usualModel } from '../world.ts'
 
@@ -419,10 +422,7 @@ test('of two rows that would have one address there is one, whoever is first', a
   assert.equal((await rowOf('two@example.org'))?.[3], 1)
 
   await askCode(visitorOf(world), 'at-once@example.org')
-  const proof = {
-    email: 'at-once@example.org',
-    otp: await codeFor(world, 'at-once@example.org'),
-  }
+  const proof = { email: 'at-once@example.org', otp: await codeFor(world, 'at-once@example.org') }
   const [signedIn, made] = await Promise.all([
     visitorOf(world).post('/auth/sign-in/email-otp', proof),
     make('At-once@example.org'),
@@ -683,4 +683,18 @@ test("better-auth's own client signs in, has tokens, and signs out", async () =>
   assert.equal((await client.listAccounts()).data?.length, 0)
   await client.signOut()
   assert.equal((await client.getSession()).data, null)
+})
+
+test('sign-in is not there just now while another program writes', async () => {
+  await using world = await createWorld({ people: {}, on: 'sqlite' })
+  await writeQueries(world.engine, [queryWith('pragma busy_timeout = 30')])
+  const by = visitorOf(world)
+  const email = 'busy@example.org'
+  await askCode(by, email)
+  const proof = { email, otp: await codeFor(world, email) }
+  const other = connect(world.file)
+  other.run('begin immediate')
+  const { status, code, headers } = await by.post('/auth/sign-in/email-otp', proof)
+  other.close()
+  assert.deepEqual([status, code, headers.get('retry-after')], [503, 'OVERLOADED', '5'])
 })

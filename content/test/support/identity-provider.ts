@@ -35,10 +35,7 @@ export const identityProvider = async () => {
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     findAccount: (_context, sub) => {
       const { email, verified } = known.get(sub) ?? who
-      return {
-        accountId: sub,
-        claims: () => ({ sub, email, email_verified: verified, name: sub }),
-      }
+      return { accountId: sub, claims: () => ({ sub, email, email_verified: verified, name: sub }) }
     },
   })
   const answer = provider.callback()
@@ -48,9 +45,7 @@ export const identityProvider = async () => {
     const grant = new provider.Grant({ accountId: who.sub, clientId: client.client_id })
     grant.addOIDCScope('openid email profile')
     const login = { login: { accountId: who.sub }, consent: { grantId: await grant.save() } }
-    await provider.interactionFinished(request, response, login, {
-      mergeWithLastSubmission: false,
-    })
+    await provider.interactionFinished(request, response, login, { mergeWithLastSubmission: false })
   })
   return {
     settings: {
