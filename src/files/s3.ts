@@ -88,10 +88,8 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const bytes = typeof body === 'string' ? body.length : (body?.size ?? 0)
     const late = new AbortController()
-    const silence = setTimeout(
-      () => late.abort(new Error('it is silent')),
-      patience * (1 + bytes / bytesInPatience),
-    )
+    const most = patience * (1 + bytes / bytesInPatience)
+    const silence = setTimeout(() => late.abort(new Error('it is silent')), most)
     const request = await client.sign(url, { method, headers, body: body ?? null })
     try {
       return await fetch(request, { signal: late.signal })
@@ -201,8 +199,10 @@ export const s3Store = (settings: S3Settings): FileStore => {
       const failed = (why: string) => unavailable(`GET /${keyOf(name)} ${why}`)
       const sent = answer.headers.get('content-range') ?? 'bytes 0-'
       // Some answer more than was asked for, which is cut off; another beginning would be other bytes.
-      if (range && !sent.startsWith(`bytes ${range.first}-`))
+      if (range && !sent.startsWith(`bytes ${range.first}-`)) {
+        await answer.body?.cancel().catch(() => {})
         throw failed(`was answered with ${sent} in place of ${headers.Range}`)
+      }
       return whole(answer, patience, failed, range && range.last - range.first + 1)
     },
     size: async name => {

@@ -21,6 +21,7 @@ import { folderStore } from '#files/folder.ts'
 import { type FileStore, type Limit, placeOf } from '#files/store.ts'
 import type { Chunks } from '#http/reply.ts'
 import { faults, type S3, startS3 } from '#test/support/s3.ts'
+import { inTime } from '#test/support/wait.ts'
 
 /** Chunks as a stream gives them. */
 async function* chunks(...parts: readonly (Uint8Array | string)[]) {
@@ -282,21 +283,22 @@ describe('S3', () => {
     assert.equal(await textOf(await s3.store().open(digest)), 'in the end')
   })
 
-  test('an answer that tears or falls silent ends its reading with a fault', async () => {
+  test('an answer that tears, falls silent or begins elsewhere ends its reading with a fault, and is let go', async () => {
     const store = s3.store({ patience: 300 })
     const digest = await put(s3.store(), 'torn '.repeat(100_000))
-    for (const [end, why] of [
-      [(outgoing: ServerResponse) => outgoing.destroy(), /was torn after \d+ bytes/],
-      [() => {}, /fell silent/],
+    for (const [from, end, why] of [
+      [1, (outgoing: ServerResponse) => outgoing.destroy(), /was torn after \d+ bytes/],
+      [1, () => {}, /fell silent/],
+      [5, () => {}, /was answered with bytes 5-9.* in place of bytes=1-9/],
     ] as const) {
+      const { promise: letGo, resolve } = Promise.withResolvers<void>()
       s3.fault = (_, outgoing) => {
-        outgoing.writeHead(200, { 'Content-Length': '500000' })
-        outgoing.write('torn ', () => end(outgoing))
+        outgoing.writeHead(206, { 'Content-Length': '9', 'Content-Range': `bytes ${from}-9/10` })
+        outgoing.once('close', resolve).write('torn ', () => end(outgoing))
       }
-      const read = store.open(digest).then(textOf)
-      const failed = await read.catch(error => error)
-      assert.equal(failed.code, 'UNAVAILABLE')
-      assert.match(failed.cause.message, why)
+      const read = store.open(digest, { first: 1, last: 9 }).then(textOf)
+      await assert.rejects(read, ({ code, cause }) => code === 'UNAVAILABLE' && why.test(cause))
+      await inTime('it is let go', letGo)
     }
     s3.fault = undefined
   })

@@ -22,7 +22,6 @@ import { faults, type S3, startS3 } from '../support/s3.ts'
 import { until } from '../support/wait.ts'
 import { type Asking, createWorld, type World } from '../world.ts'
 
-const day = 86_400_000
 const paper = { 'Content-Type': 'application/pdf' }
 const cv = '/api/applications/1/cv'
 
@@ -191,7 +190,7 @@ for (const place of ['a folder', 'S3'] as const)
       const gone = await world.ask('POST /api/files', { as: 2, raw: pdf('gone'), headers: paper })
       assert.equal(gone.status, 201)
       const digests = ['kept', 'gone'].map(text => hash('sha256', pdf(text)))
-      await collect(world, () => Date.now() + 2 * day)
+      await collect(world, () => Date.now() + 2 * 86_400_000)
       const sizes = await Promise.all(digests.map(store().size))
       assert.deepEqual(sizes, [pdf('kept').length, undefined])
       assert.equal((await world.ask(`DELETE ${cv}`, { as: 2 })).status, 204)
