@@ -83,6 +83,8 @@ export const hostPeople = (options: HostOptions) => {
       resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
       workerData: data,
     })
+    // What nobody reads would stay in memory.
+    for (const lines of [worker.stdout, worker.stderr]) lines.resume()
     worker.unref()
     worker.on('error', error => {
       const why = error instanceof Error ? error.message : String(error)
