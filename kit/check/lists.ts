@@ -7,6 +7,7 @@ import { askDeclared } from '#kit/check/declared.ts'
 import { sameOrFault } from '#kit/check/reads.ts'
 import {
   compareNullsLast,
+  linkRules,
   memberName,
   type ReferenceRow,
   type RowsReference,
@@ -441,7 +442,8 @@ export const checkLists = async (service: CheckService, random: () => number): P
       const above = below && entityOf(model, below.entity).policy.read
       const parents = below ? reference.seen(below.entity, above, viewer) : []
       const parent = oneOf(parents, random)
-      if (!isOpen(entity) || (below && !parent)) continue
+      const isLinked = linkRules(model, route).every(rule => verdict(rule, viewer, model) !== 'no')
+      if (!isLinked || !isOpen(entity) || (below && !parent)) continue
       if (view.style.isStrict)
         await askRest(service, { ...common, version: view.version }, route, parent?.id)
       if (route.kind === 'list')

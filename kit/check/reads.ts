@@ -12,6 +12,7 @@ import {
   type Sent,
 } from '#kit/check/offers.ts'
 import {
+  linkRules,
   memberName,
   nobodysRow,
   type ReferenceRow,
@@ -140,7 +141,8 @@ const readsOfRest = async (
       // One row is there by its own rule; a list, where its parent is.
       const [of, by] =
         isList && below ? [below.entity, entityOf(model, below.entity).policy.read] : [entity, rule]
-      const isOpen = [rule, by].every(one => verdict(one, viewer, model) !== 'no')
+      const rules = [rule, by, ...linkRules(model, route)]
+      const isOpen = rules.every(one => verdict(one, viewer, model) !== 'no')
       const isThere =
         (isList && !below) ||
         (reference.byId(of, row.id) !== undefined && reference.may(of, row, by, viewer))

@@ -132,6 +132,13 @@ const withKept = ({ entities }: Model, all: ReferenceRows): ReferenceRows =>
     }),
   )
 
+/** The rules of the links by which a route leads to its rows, as it may, and of their fields. */
+export const linkRules = (model: Model, { below }: Route): readonly (Rule | undefined)[] => {
+  if (!below?.through) return []
+  const { policy, fields } = entityOf(model, below.through.entity)
+  return [policy.read, fields[below.field]?.readableBy, fields[below.through.of]?.readableBy]
+}
+
 /** Who may do what to which of the rows, and which of them a caller sees. */
 const rightsOver = (model: Model, all: ReferenceRows) => {
   const { entities } = model
@@ -140,12 +147,7 @@ const rightsOver = (model: Model, all: ReferenceRows) => {
   const byId = (name: string, id: SqlValue | undefined) => rowsIn(name).find(row => row.id === id)
 
   /** Whether a rule that looks at rows lets the viewer through for this one, as the row's own viewer may. */
-  const isMine = (
-    name: string,
-    row: ReferenceRow,
-    rule: Rule | undefined,
-    viewer: Viewer,
-  ): boolean => {
+  const isMine = (name: string, row: ReferenceRow, rule: Rule | undefined, viewer: Viewer) => {
     const { digits } = model.settings.currency
     const memory = { entities, rows, viewer: viewer.id, now: Date.now(), digits }
     const isSo = (one: Rule) =>
@@ -157,12 +159,7 @@ const rightsOver = (model: Model, all: ReferenceRows) => {
   }
 
   /** Whether the viewer may do it to that row. */
-  const may = (
-    name: string,
-    row: ReferenceRow,
-    rule: Rule | undefined,
-    viewer: Viewer,
-  ): boolean => {
+  const may = (name: string, row: ReferenceRow, rule: Rule | undefined, viewer: Viewer) => {
     const said = verdict(rule, viewer, model)
     return said === 'row' ? isMine(name, row, rule, viewer) : said === 'yes'
   }

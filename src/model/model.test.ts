@@ -73,14 +73,8 @@ test('whatever a maker is called with, a fault is a sentence about it', () => {
     [choice, [1, 2], /^choice\(\) takes a list of words first/],
   ] as const)
     assert.match(toldOf(make, [given])?.message ?? '', told)
-  for (const entities of [
-    undefined,
-    null,
-    'x',
-    { post: undefined },
-    { post: text },
-    { post: { fields: {} } },
-  ])
+  const odd = [undefined, null, 'x', { post: undefined }, { post: text }, { post: { fields: {} } }]
+  for (const entities of odd)
     assert.throws(() => defineModel(entities as never), /defineModel\(\) takes|post is no entity/)
 })
 

@@ -11,7 +11,8 @@ import { type ExtraRoute, queryOf } from 'duet/routes'
 import { randomFrom } from '#base/random.ts'
 import type { Content } from '#content.ts'
 import { run } from '#kit/check/command.ts'
-import { checkHandReads } from '#kit/check/reads.ts'
+import { checkLists } from '#kit/check/lists.ts'
+import { checkHandReads, checkReads } from '#kit/check/reads.ts'
 import { exposedIn } from '#kit/check/rules.ts'
 import { type CheckService, Fault, serveForCheck } from '#kit/check/service.ts'
 import { checkTogether } from '#kit/check/together.ts'
@@ -274,7 +275,7 @@ test('the rule of an action is asked also where its command skips it', async () 
   )
 })
 
-test('an entity whose rows are made of tokens is no fault, nor is a link below a hidden row', async () => {
+test('an entity whose rows are made of tokens is no fault, nor is a link below a hidden row, or one that fewer may read', async () => {
   const roles = { names: ['person', 'boss'], default: 'person', superuser: 'boss' } as const
   const person = entity({
     fields: { name: text({ max: 40 }), subject: subject() },
@@ -287,13 +288,20 @@ test('an entity whose rows are made of tokens is no fault, nor is a link below a
   const all = (service: CheckService) => checkWrites(service, random, () => false)
   assert.equal(await faultOf(defineContent({ entities, viewers, migrations }), all), 'no fault')
   const { recipeTag } = recipes.entities as { recipeTag: Entity }
-  const open = { ...recipeTag, policy: { ...recipeTag.policy, read: anyone } }
-  const links = { ...recipes, entities: { ...recipes.entities, recipeTag: open } as never }
+  const linked = (read: typeof anyone) => {
+    const link = { ...recipeTag, policy: { ...recipeTag.policy, read } }
+    return { ...recipes, entities: { ...recipes.entities, recipeTag: link } as never }
+  }
   // Which of the rows are tried is by chance.
   const often = async (service: CheckService) => {
     for (let n = 0; n < 6; n++) await checkWrites(service, random, () => false, ['delete'])
   }
-  assert.equal(await faultOf(links, often), 'no fault')
+  assert.equal(await faultOf(linked(anyone), often), 'no fault')
+  const reads = async (service: CheckService) => {
+    await checkReads(service, random, 4)
+    await checkLists(service, random)
+  }
+  assert.equal(await faultOf(linked(signedIn), reads), 'no fault')
 })
 
 test('a row that needs a file is made by an upload, also where no bytes were sent before', async () => {
