@@ -447,8 +447,8 @@ const mostLines: Readonly<Record<string, number>> = {
   // With all of drafts: no server reads what a migration makes, nor changes a table.
   'kit/': 7069,
   'content/': 3000,
-  // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet may say otherwise than it means.
-  'admin/': 6087,
+  // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, and the head of cards.
+  'admin/': 6102,
 }
 
 const budgetFaults = (
@@ -472,7 +472,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_394
+const mostTestLines = 89_396
 
 holds(
   'the tests keep to their budget of lines',
