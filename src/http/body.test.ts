@@ -1,11 +1,24 @@
 import assert from 'node:assert/strict'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
-import { decodeUtf8, giveUp, parseObject } from './body.ts'
+import type { Http } from '#http/request.ts'
+import { decodeUtf8, giveUp, parseObject, receiveBody } from './body.ts'
 
 const malformed = (message: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.code === 'MALFORMED_REQUEST' && message.test(error.message)
+
+test('a short body of which several pieces came before it is read is whole', async () => {
+  const incoming = new IncomingMessage(new Socket())
+  incoming.headers['content-length'] = '7'
+  for (const piece of ['{"a":', '1}']) incoming.push(piece)
+  const kept = new Map<string, unknown>()
+  const [get, set] = [(key: string) => kept.get(key), kept.set.bind(kept)]
+  await receiveBody({ env: { incoming }, req: {}, get, set } as unknown as Http, 100)
+  assert.equal(String(kept.get('body')), '{"a":1}')
+})
 
 test('every JSON object without twice-given members is read as JSON.parse reads it', () => {
   fc.assert(

@@ -282,7 +282,7 @@ export const receiveBody = async (c: Http, limit: number): Promise<void> => {
   // All is there: to wait for events of the stream would take as long as to parse it.
   const { account } = c.get('receiving') ?? {}
   const cost = length + chunkCost
-  const body = account?.take(cost) === false ? undefined : incoming.read()
+  const body = account?.take(cost) === false ? undefined : incoming.read(length)
   incoming.resume()
   if (body === undefined) throw tooManyBodies()
   c.set('giveBack', () => account?.give(cost))
