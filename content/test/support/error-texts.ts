@@ -18,6 +18,10 @@ const sources = ['src/**/*.ts', 'content/**/*.ts']
 const literal = /(?:'((?:[^'\\]|\\.)*)'|`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}]|\{[^{}]*\})*\})*)`)/
   .source
 const thrown = new RegExp(`new ApiError\\(\\s*(?:'|\\w+\\.)(\\w+)'?,\\s*${literal}`, 'g')
+const beforehand = new RegExp(
+  `const message =\\s+${literal}(?:(?!const message)[^])*?new ApiError\\(\\s*'(\\w+)', message\\b`,
+  'g',
+)
 const begun = /new ApiError\(\s*(?:'\w+'|\w+\.\w+),\s*['`]/g
 const named = new RegExp(
   `\\b(malformed|unsupported|refused|tooComplex|overloaded|limited)\\(\\s*${literal}`,
@@ -49,6 +53,11 @@ const textsIn = (path: string): readonly ErrorText[] => {
     ...[...errors, ...source.matchAll(named)].map(([, name = '', ...texts]) => ({
       code: codes[name] ?? name,
       text: shown(...texts),
+      from,
+    })),
+    ...[...source.matchAll(beforehand)].map(([, single, template, code = '']) => ({
+      code,
+      text: shown(single, template),
       from,
     })),
     // An object with a message and a code of its own is no fault of a field.
