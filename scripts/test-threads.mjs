@@ -53,7 +53,7 @@ export const makeThreads = async () => {
     threads: { names: threads.map(name => `src/${name}`), plugins: [addresses] },
     program: { names: programs, plugins: [addresses, apart], splitting: true },
   }
-  const state = stateOf(root)
+  const state = stateNow()
   if (existsSync(mark) && readFileSync(mark, 'utf8') === state) return '1'
   // A run that is killed meanwhile leaves some of these files and some of those.
   rmSync(mark, { force: true })
@@ -65,16 +65,16 @@ export const makeThreads = async () => {
 const mark = new URL('mark', made)
 
 /** All that it is made of, with times and sizes: a file that is put back is no newer one, and a copy of a checkout has other addresses. */
-const stateOf = folder => {
+const stateNow = () => {
   const sources = globSync(
     ['{src,kit,content,test}/**/*.ts', 'package*.json', 'scripts/test-threads.mjs'],
-    { cwd: fileURLToPath(folder), exclude: ['**/*.test.ts'] },
+    { cwd: fileURLToPath(root), exclude: ['**/*.test.ts'] },
   )
   const told = sources.sort().map(name => {
-    const { mtimeMs, size } = statSync(new URL(name, folder))
+    const { mtimeMs, size } = statSync(new URL(name, root))
     return `${name} ${mtimeMs} ${size}`
   })
-  return [folder.href, ...told].join('\n')
+  return [root.href, ...told].join('\n')
 }
 
 const makeKind = async (build, kind, { names, ...options }) => {
