@@ -4,8 +4,41 @@
 const onBoth =
   /^(content\/)?test\/((contract|generic|store|cli|model)\/.*|generated\/(operations|both-apis))\.test\.ts$/
 
+/** What of an answer is decided before the store is asked, or after: these run on SQLite only. */
+const besideTheStore = [
+  ...[
+    ...['bad-input', 'body-limits', 'deprecated-uses', 'deprecation', 'graphql-bad-input'],
+    ...['graphql-get', 'graphql-http', 'graphql-schema', 'query-method', 'rest-bodies'],
+    ...['rest-conditional', 'rest-http', 'rest-origins', 'stored-documents', 'sunset', 'versions'],
+  ].map(name => `content/test/contract/${name}.test.ts`),
+  'content/test/model/words.test.ts',
+  'content/test/store/observed.test.ts',
+  ...['late-bodies', 'pipelining', 'pipelining-draining'].map(name => `test/cli/${name}.test.ts`),
+  'test/contract/slow-files.test.ts',
+]
+
 /** The exceptions, which run on SQLite only, with the reason. */
 export const onSqliteOnly = {
+  ...Object.fromEntries(
+    besideTheStore.map(file => [file, 'decided before the store is asked, or after']),
+  ),
+  'test/store/lane-threads.test.ts': 'PostgreSQL has processes of its own for reads',
+  'content/test/contract/avatar.test.ts':
+    'which pictures are taken does not depend on the store; test/contract/files.test.ts puts files on both',
+  'content/test/contract/graphql-limits.test.ts':
+    'limits are counted above the store; test/store/lanes.test.ts has an answer that is too large on both',
+  'content/test/contract/policy.test.ts':
+    'test/generic/check.test.ts has every operation asked by who may and who may not on both',
+  'content/test/contract/rate-limit.test.ts':
+    'requests are counted in the process; content/test/postgres/processes.test.ts has two that count together',
+  'content/test/contract/rest-rights.test.ts':
+    'test/generated/order-of-checks.test.ts has the order of refusals on both by itself',
+  'content/test/contract/verify-email-mail.test.ts':
+    'mail does not depend on the store; test/store/outbox.test.ts has what sends it on both',
+  'content/test/store/histories.test.ts': 'goes through the histories of both engines by itself',
+  'test/store/file-kills.test.ts': 'opens no store of rows',
+  'test/store/file-stores.test.ts':
+    'the bytes of files are in no store of rows; test/store/file-garbage.test.ts has rows and files on both',
   'content/test/cli/backup.test.ts':
     'backup and restore are for a file; a database has tools of its own',
   'content/test/cli/backups.test.ts':

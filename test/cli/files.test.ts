@@ -18,7 +18,7 @@ import { placeOf } from '#files/store.ts'
 import { commandsOf } from '#test/commands.ts'
 import { folderOf, serve } from '#test/duet.ts'
 import { freshDatabase, noDatabase } from '#test/postgres/tools/database.ts'
-import { onPostgres } from '#test/stores.ts'
+import { sqliteTest as it, onPostgres } from '#test/stores.ts'
 import { gallery, pdf, png } from '#test/support/gallery.ts'
 import { filesIn } from '#test/support/transfer-files.ts'
 
@@ -76,7 +76,7 @@ test('rows are imported with the files that they name, and exported with them in
   assert.match(stderr, /name a FILE/)
 })
 
-test('a file that is not there, above the folder, too large or of another type is a fault of its row', async () => {
+it('a file that is not there, above the folder, too large or of another type is a fault of its row', async () => {
   const { run } = await storeWithMember('faults')
   writeFileSync(join(folder, 'paper.pdf'), pdf('x'))
   writeFileSync(join(folder, 'large.png'), png(1, 1, 5000))

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { objectsIn } from '#engines/postgres/schema.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import type { EngineName, Migration } from '#engines/shared/migrations.ts'
 import type { Store } from '#engines/shared/store.ts'
@@ -88,19 +89,33 @@ const engine = onPostgres ? 'postgres' : 'sqlite'
 const folder = mkdtempSync(join(tmpdir(), 'duet-differences-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
-let database: ReturnType<typeof freshDatabase> | undefined
+let database: ReturnType<typeof newDatabase> | undefined
+after(async () => (await database)?.session.close())
 
-/** A place for a store, which on PostgreSQL is that of the case before; gives the store there with a history. */
-const place = async (): Promise<(migrations: readonly Migration[]) => Store> => {
+const storeAt = (url: string, migrations: readonly Migration[] = []) =>
+  postgresStore({ url, replicas: [], prepare: false, readers: 1, pool: 2, migrations })
+
+const newDatabase = async () => {
+  const { url } = await freshDatabase()
+  return { url, session: await storeAt(url).session('filling') }
+}
+
+/** A place for a store, on PostgreSQL that of the case before; gives the store there with a history, and with one session but for new settings. */
+const place = async (): Promise<(migrations: readonly Migration[], isNew?: boolean) => Store> => {
   if (engine === 'sqlite') {
     const file = join(folder, `${++files}.db`)
     return migrations => sqliteStore({ file, migrations })
   }
-  database ??= freshDatabase()
-  const { url } = await database
-  await emptied(url)
-  return migrations =>
-    postgresStore({ url, replicas: [], prepare: true, readers: 1, pool: 2, migrations })
+  database ??= newDatabase()
+  const { url, session } = await database
+  await emptied(session)
+  return (migrations, isNew = false) => ({
+    ...storeAt(url, migrations),
+    ...(!isNew && {
+      session: async () => ({ ...session, close: async () => {} }),
+      made: validated => objectsIn(session.query, validated),
+    }),
+  })
 }
 
 /** A text for each engine, or one for both. */
@@ -551,17 +566,16 @@ const textFor = (text: ForEach): string => (typeof text === 'string' ? text : te
 /** A store with rows, made for a model and changed by hand. */
 const made = async (from: Entities, by?: ForEach, filled = rows) => {
   const at = await place()
-  const known: Migration[] = [
-    ...historyFor(engine, from),
-    { name: '0002-by-hand', text: by ? `${textFor(by)};` : 'select 1;' },
-  ]
-  const first = at(known.slice(0, -1))
+  const history = historyFor(engine, from)
+  const byHand = by === undefined ? [] : [{ name: '0002-by-hand', text: `${textFor(by)};` }]
+  const known: readonly Migration[] = [...history, ...byHand]
+  const first = at(history)
   await first.migrate()
   await filling(first, async ({ session }) => {
     for (const text of filled.split(';')) await session.query({ text, values: [] })
   })
   const store = at(known)
-  await store.migrate()
+  if (by !== undefined) await store.migrate()
   return { at, known, store }
 }
 
@@ -709,7 +723,8 @@ describe('a store', () => {
     test(`has ${what}, as only its catalogue shows`, {
       skip: !onPostgres && 'SQLite has nothing of the kind',
     }, async () => {
-      const { at, store, known } = await made(counted)
+      const { at, known } = await made(counted)
+      const store = at(known, true)
       for (const statement of by) await changeIn(store)(statement)
       await assert.rejects(checkSchema(store, counted), ({ message }: Error) => {
         assert.ok(message.includes(told), message)
@@ -717,7 +732,7 @@ describe('a store', () => {
       })
       if (!told.includes(draft)) return
       const drafted = migrationsFor(lackOf(drafting, counted, [], await store.made()), 4, 'draft')
-      const next = at([...known, ...drafted])
+      const next = at([...known, ...drafted], true)
       await migrateStore(next, counted)
       await checkSchema(next, counted)
     })

@@ -7,7 +7,8 @@ import { after, before, describe, test } from 'node:test'
 import { serve } from '@hono/node-server'
 import { usualWaiting } from '#engines/shared/slow-lane.ts'
 import type { ReadOptions } from '#sql/engine.ts'
-import { type Answered, createWorld, forAllTests, onPostgres, type World } from '#test/market.ts'
+import { type Answered, createWorld, forAllTests, type World } from '#test/market.ts'
+import { sqliteTest as it } from '#test/stores.ts'
 import { inTime, until } from '#test/support/wait.ts'
 import { asking, endless, slowPath } from './laned.ts'
 
@@ -86,9 +87,7 @@ test('quick reads are answered while a slow one runs, and the slow ones behind i
   assert.equal(order.at(-1), `GET ${slowPath}`)
 })
 
-test('a quick list whose texts turn out to be long is read in the slow lane, and the same list of short ones is not [H12]', {
-  skip: onPostgres && 'PostgreSQL has no other thread to read in',
-}, async () => {
+it('a quick list whose texts turn out to be long is read in the slow lane, and the same list of short ones is not [H12]', async () => {
   const title = 'Long'
   const post = (content: string) =>
     world.ask('POST /api/users/2/posts', { as: 2, body: { title, content } })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { command } from '#test/commands.ts'
 import { folderOf } from '#test/duet.ts'
+import { sqliteTest as it } from '#test/stores.ts'
 import { filesIn } from '#test/support/transfer-files.ts'
 import { importing, time, world } from './transfers.ts'
 
@@ -55,7 +56,7 @@ test('an order without status is in the state that its times imply', async () =>
   ])
 })
 
-test('each fault of an order is named by its line and member, and nothing is imported', async () => {
+it('each fault of an order is named by its line and member, and nothing is imported', async () => {
   const { rows: kept, settings } = await shop()
   const items = [{ productId: 5, quantity: 1 }]
   const rows: readonly (readonly [object, ...string[]])[] = [
@@ -112,7 +113,7 @@ test('each fault of an order is named by its line and member, and nothing is imp
     assert.deepEqual(await kept(`select count(*) from ${table}`), [[0]])
 })
 
-test('known members of other shops are renamed or left out, and one line says so', async () => {
+it('known members of other shops are renamed or left out, and one line says so', async () => {
   const { rows: kept, settings } = await shop()
   const people = await importing(
     settings,
@@ -139,7 +140,7 @@ test('known members of other shops are renamed or left out, and one line says so
   assert.match(stderr, /:1: phone is not a member of a customer$/m)
 })
 
-test('CSV: items that are no JSON, and a user twice among customers, are reported', async () => {
+it('CSV: items that are no JSON, and a user twice among customers, are reported', async () => {
   const { settings } = await shop()
   await importing(settings, 'users', fileOf(world.users))
   const orders = fileOf('customerId,items\n1,2x of 5\n', 'csv')

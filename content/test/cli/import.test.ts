@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { command } from '#test/commands.ts'
 import { folderOf, type Settings, serve } from '#test/duet.ts'
+import { sqliteTest as it } from '#test/stores.ts'
 import { filesIn } from '#test/support/transfer-files.ts'
 
 const { folder, freshStore } = folderOf('import')
@@ -163,7 +164,7 @@ test('with --skip-bad the bad rows are left out and reported, and the rest is im
   assert.deepEqual(await rows("select cast(sum(n) as bigint) from counts where field = ''"), [[2]])
 })
 
-test('no more than twenty faults are shown, and the rest is counted', async () => {
+it('no more than twenty faults are shown, and the rest is counted', async () => {
   const { settings } = await freshStore()
   const path = fileOf(
     Array.from({ length: 30 }, (_, id) => ({ id: id + 1, name: 'A', email: 'x' })),
@@ -200,7 +201,7 @@ test('a row that is imported twice is refused the second time, and changes nothi
   assert.deepEqual(await rows('select * from users order by id'), before)
 })
 
-test('CSV: quotes, commas, line ends of two kinds and a byte order mark are read as what they are', async () => {
+it('CSV: quotes, commas, line ends of two kinds and a byte order mark are read as what they are', async () => {
   const { rows, settings } = await freshStore()
   const lines = [
     '\ufeffname,category,price,image',
@@ -221,7 +222,7 @@ test('CSV: quotes, commas, line ends of two kinds and a byte order mark are read
   )
 })
 
-test('CSV: a fault is named by the line on which its row begins, whatever the rows above hold', async () => {
+it('CSV: a fault is named by the line on which its row begins, whatever the rows above hold', async () => {
   const { settings } = await freshStore()
   for (const end of ['\n', '\r\n']) {
     const rows = [
@@ -243,7 +244,7 @@ test('CSV: a fault is named by the line on which its row begins, whatever the ro
   }
 })
 
-test('CSV: rows of the wrong length are left out with --skip-bad, and those after them are kept', async () => {
+it('CSV: rows of the wrong length are left out with --skip-bad, and those after them are kept', async () => {
   const { rows, settings } = await freshStore()
   const path = fileOf('name,category,price\na,b,1\nc,d\ne,f,2\n', 'csv')
   assert.equal(
@@ -253,7 +254,7 @@ test('CSV: rows of the wrong length are left out with --skip-bad, and those afte
   assert.deepEqual(await rows('select name from products order by id'), [['a'], ['e']])
 })
 
-test('what cannot be read to its end is not imported at all, even with --skip-bad', async () => {
+it('what cannot be read to its end is not imported at all, even with --skip-bad', async () => {
   const { rows, settings } = await freshStore()
   const cases = [
     [
@@ -283,7 +284,7 @@ test('what cannot be read to its end is not imported at all, even with --skip-ba
   assert.deepEqual(await rows('select count(*) from products'), [[0]])
 })
 
-test('NDJSON: a byte order mark, line ends of Windows and a missing last one are no fault', async () => {
+it('NDJSON: a byte order mark, line ends of Windows and a missing last one are no fault', async () => {
   const { settings } = await freshStore()
   const path = fileOf(`\ufeff${users.map(user => JSON.stringify(user)).join('\r\n')}`)
   assert.equal((await importing(settings, 'users', path)).stdout, 'imported 2 users\n')

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { command, commandsOf } from '#test/commands.ts'
 import { folderOf, serve } from '#test/duet.ts'
+import { sqliteTest as it } from '#test/stores.ts'
 import { peopleSecret } from '../world.ts'
 
 const { freshStore } = folderOf('people')
@@ -92,7 +93,7 @@ test('the first admin of a production store signs in by the link that people add
   await rotated.end()
 })
 
-test('settings that cannot be stop the start with one sentence, and without a secret sign-in is off', async () => {
+it('settings that cannot be stop the start with one sentence, and without a secret sign-in is off', async () => {
   const { settings } = await freshStore()
   const production = { ...settings, DUET_ENV: 'production', DUET_HOST: '127.0.0.1' }
   const withSecret = { ...production, DUET_PEOPLE_SECRET: peopleSecret }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { command } from '#test/commands.ts'
 import { folderOf, plain, type Settings, serve } from '#test/duet.ts'
-import { notMade } from '#test/stores.ts'
+import { sqliteTest as it, notMade } from '#test/stores.ts'
 import { type Format, filesIn } from '#test/support/transfer-files.ts'
 import { importing, type Kind, kinds, odd, world } from './transfers.ts'
 
@@ -149,7 +149,7 @@ for (const [currency, price, amount] of [
   ['JPY', 1980, 5940],
   ['KWD', 1.005, 3.015],
 ] as const)
-  test(`money in ${currency} keeps its decimals on the way`, async () => {
+  it(`money in ${currency} keeps its decimals on the way`, async () => {
     const more = { DUET_CURRENCY: currency }
     const settings = { ...(await freshStore()).settings, ...more }
     await importing(settings, 'customers', fileOf([{ id: 1, name: 'C' }]))
@@ -164,7 +164,7 @@ for (const [currency, price, amount] of [
     assert.match(ndjson.orders ?? '', new RegExp(`"amount":${amount},"currency":"${currency}"`))
   })
 
-test('without a FILE the rows go to standard output, as NDJSON unless --format says CSV', async () => {
+it('without a FILE the rows go to standard output, as NDJSON unless --format says CSV', async () => {
   const { settings } = await freshStore()
   await importing(settings, 'users', fileOf(world.users))
   const plain = await command(['export', 'users'], settings)
@@ -177,7 +177,7 @@ test('without a FILE the rows go to standard output, as NDJSON unless --format s
   assert.equal(empty.stdout, 'userId,commentId,createdAt\r\n')
 })
 
-test('a reader that stops early ends an export quietly', async () => {
+it('a reader that stops early ends an export quietly', async () => {
   const { settings } = await freshStore()
   await command(['seed', '--users', '5000'], settings)
   const main = fileURLToPath(new URL('../../../bin/duet', import.meta.url))
@@ -189,7 +189,7 @@ test('a reader that stops early ends an export quietly', async () => {
   assert.equal(stderr, '')
 })
 
-test('an export into a file leaves its mode as it is, closed or open to others', async () => {
+it('an export into a file leaves its mode as it is, closed or open to others', async () => {
   const { settings } = await freshStore()
   const path = fileOf(world.users)
   await importing(settings, 'users', path)
@@ -202,7 +202,7 @@ test('an export into a file leaves its mode as it is, closed or open to others',
   }
 })
 
-test('an export through a symbolic link that leads nowhere is refused with the remedy, and the link stays', async () => {
+it('an export through a symbolic link that leads nowhere is refused with the remedy, and the link stays', async () => {
   const { settings } = await freshStore()
   await importing(settings, 'users', fileOf(world.users))
   const path = nameFor('ndjson')

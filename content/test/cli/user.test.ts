@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { command } from '#test/commands.ts'
 import { folderOf, serve } from '#test/duet.ts'
+import { sqliteTest as it } from '#test/stores.ts'
 
 const { freshStore } = folderOf('user')
 const ada = ['user', 'add', '--name', 'Ada', '--email', 'ada@example.org']
@@ -39,7 +40,7 @@ test('a user that is added without a role is no admin, and gets a line for a tok
   assert.deepEqual(await rows('select name, role from users'), [['help', 'user']])
 })
 
-test('a user that the model refuses is not added, and each fault is named by its option', async () => {
+it('a user that the model refuses is not added, and each fault is named by its option', async () => {
   const { settings, rows } = await freshStore()
   await command(ada, settings)
   const cases = [

@@ -8,6 +8,7 @@ import { connect } from '#engines/sqlite/connection.ts'
 import type { Field } from '#model/field.ts'
 import { authDocument } from '#openapi/people.ts'
 import { queryWith } from '#sql/engine.ts'
+import { sqliteTest as it } from '#test/stores.ts'
 import { until } from '#test/support/wait.ts'
 import { writeQueries } from '#write/job.ts'
 import { askCode, claimsOf, codeFor, home, mailTo, signIn, visitorOf } from '../support/visitor.ts'
@@ -67,7 +68,7 @@ test('a row that is there belongs to whoever proves its address by a code, and k
   assert.equal(forAnother.code, 'FORBIDDEN')
 })
 
-test('cookies alone give no right in either API', async () => {
+it('cookies alone give no right in either API', async () => {
   const { by, id } = await signIn(world, 'cookie@example.org')
   const write = await by.post(`/api/users/${id}/posts`, { title: 'x', content: 'y' })
   assert.equal(write.status, 401)
@@ -93,7 +94,7 @@ test('a new person gets a row with the name that was given, or none of the addre
   ])
 })
 
-test('a role in the body of a sign-in gives none', async () => {
+it('a role in the body of a sign-in gives none', async () => {
   const by = visitorOf(world)
   await askCode(by, 'forger@example.org')
   const otp = await codeFor(world, 'forger@example.org')
@@ -276,7 +277,7 @@ test('a session that was signed out makes no token, and its tokens of before wri
   assert.match(write.text, /session of this token was ended/)
 })
 
-test('an address that is known is answered as one that is not, and so is one in use at a change', async () => {
+it('an address that is known is answered as one that is not, and so is one in use at a change', async () => {
   const known = await askCode(visitorOf(world), 'out@example.org')
   const unknown = await askCode(visitorOf(world), 'nobody-knows@example.org')
   const told = ({ status, text }: typeof known) => [status, text]
@@ -291,7 +292,7 @@ test('an address that is known is answered as one that is not, and so is one in 
   assert.deepEqual(told(free), told(taken))
 })
 
-test('tries of a code for nobody are answered as those for somebody, where sign-up is closed', async () => {
+it('tries of a code for nobody are answered as those for somebody, where sign-up is closed', async () => {
   await using world = await createWorld({ people: { signUp: false } })
   const nameOf = (email: string) => hash('sha256', `sign-in-otp-${email}`, 'base64url')
   const kept = 'select value from auth_verifications where identifier = ?1'
@@ -325,7 +326,7 @@ test('tries of a code for nobody are answered as those for somebody, where sign-
   assert.ok(world.letters.every(({ to }) => to !== 'nobody@example.org'))
 })
 
-test('tries of a code for an address of another row are answered as those for a free one', async () => {
+it('tries of a code for an address of another row are answered as those for a free one', async () => {
   const { by, id } = await signIn(world, 'prober@example.org')
   const codes: string[] = []
   const kept = 'select value from auth_verifications where identifier = ?1'
@@ -358,7 +359,7 @@ test('tries of a code for an address of another row are answered as those for a 
   assert.ok(world.letters.every(({ to }) => to !== 'ben@example.org'))
 })
 
-test('in development the terminal says why no letter goes to an address, and the caller is told nothing of it', async () => {
+it('in development the terminal says why no letter goes to an address, and the caller is told nothing of it', async () => {
   const ways = ['code', 'password'] as const
   await using world = await createWorld({ people: { development: true, signUp: false, ways } })
   const shown = () => world.events.flatMap(event => (event.kind === 'shown' ? [event.text] : []))
@@ -466,7 +467,7 @@ test('whoever gave a row of theirs an address of another loses it to the code of
   assert.equal((await rowOf('prey@example.org'))?.[0], Number(prey.id))
 })
 
-test('pages of other origins sign nobody in, and a session as it is stored is no session', async () => {
+it('pages of other origins sign nobody in, and a session as it is stored is no session', async () => {
   const by = visitorOf(world)
   const foreign = { email: 'a@example.org', type: 'sign-in' }
   for (const origin of ['https://evil.example', 'null', 'https://duet.example.org.evil.example'])
@@ -489,7 +490,7 @@ test('pages of other origins sign nobody in, and a session as it is stored is no
   assert.equal((await signedIn.post('/auth/sign-out', {}, { origin: null })).status, 403)
 })
 
-test('a sign-in makes a session of its own, whatever session the browser had and wherever a proxy says that it is', async () => {
+it('a sign-in makes a session of its own, whatever session the browser had and wherever a proxy says that it is', async () => {
   const name = '__Host-duet.session_token'
   const mallory = await signIn(world, 'fixer@example.org')
   for (const planted of [mallory.by.jar.get(name) ?? '', 'planted', 'planted.AAAA']) {
@@ -514,7 +515,7 @@ test('a sign-in makes a session of its own, whatever session the browser had and
   assert.equal((await victim.by.get('/auth/token')).status, 200)
 })
 
-test('bodies that are cut off, of another kind or with another header in an address are refused, and nothing is mailed', async () => {
+it('bodies that are cut off, of another kind or with another header in an address are refused, and nothing is mailed', async () => {
   const before = world.letters.length
   const path = '/auth/email-otp/send-verification-otp'
   const whole = JSON.stringify({ email: 'half@example.org', type: 'sign-in' })
@@ -548,7 +549,7 @@ test('bodies that are cut off, of another kind or with another header in an addr
   assert.equal(world.letters.length, before)
 })
 
-test('no event of the log holds a code, a session, a token or an address', async () => {
+it('no event of the log holds a code, a session, a token or an address', async () => {
   const by = visitorOf(world)
   await by.post('/auth/sign-in/email-otp', { email: 'logged@example.org', otp: '00000000' })
   const { otp, answer } = await signIn(world, 'logged@example.org', { by })
@@ -561,7 +562,7 @@ test('no event of the log holds a code, a session, a token or an address', async
     assert.ok(secret !== '' && !log.includes(secret), secret)
 })
 
-test('what is not listed is not there, however it is spelt', async () => {
+it('what is not listed is not there, however it is spelt', async () => {
   const by = visitorOf(world)
   const closed = [
     'sign-up/email',
@@ -584,7 +585,7 @@ test('what is not listed is not there, however it is spelt', async () => {
     }
 })
 
-test('errors are problems with the code and the message that a client of the library reads', async () => {
+it('errors are problems with the code and the message that a client of the library reads', async () => {
   const wrong = { email: 'nobody@example.org', otp: '12345678' }
   const { status, headers, json } = await visitorOf(world).post('/auth/sign-in/email-otp', wrong)
   assert.equal(status, 400)
@@ -597,7 +598,7 @@ test('errors are problems with the code and the message that a client of the lib
   assert.equal(large.status, 413)
 })
 
-test('a token signed by another key of the same name, and one of ours in the place of another, are refused', async () => {
+it('a token signed by another key of the same name, and one of ours in the place of another, are refused', async () => {
   const { by, id } = await signIn(world, 'keys@example.org')
   const { authorization } = await by.bearer()
   const [head, body, signature = ''] = authorization.split('.')
@@ -611,7 +612,7 @@ test('a token signed by another key of the same name, and one of ours in the pla
   assert.ok(keys.json.keys.every((key: object) => !('d' in key)))
 })
 
-test('the document of sign-in is served with the paths that are switched on, and /docs shows it', async () => {
+it('the document of sign-in is served with the paths that are switched on, and /docs shows it', async () => {
   const { json } = await visitorOf(world).get('/auth/openapi.json')
   const paths = Object.keys(json.paths)
   assert.ok(paths.includes('/sign-in/email-otp') && paths.includes('/token'), `${paths}`)
@@ -651,7 +652,7 @@ test('tokens of a key that was replaced hold until they end, while many ask for 
   assert.ok(!(await kids()).includes(kidOf(old)))
 })
 
-test("better-auth's own client signs in, has tokens, and signs out", async () => {
+it("better-auth's own client signs in, has tokens, and signs out", async () => {
   const by = visitorOf(world)
   const client = createAuthClient({
     baseURL: home,
@@ -685,7 +686,7 @@ test("better-auth's own client signs in, has tokens, and signs out", async () =>
   assert.equal((await client.getSession()).data, null)
 })
 
-test('sign-in is not there just now while another program writes', async () => {
+it('sign-in is not there just now while another program writes', async () => {
   await using world = await createWorld({ people: {}, on: 'sqlite' })
   await writeQueries(world.engine, [queryWith('pragma busy_timeout = 30')])
   const by = visitorOf(world)

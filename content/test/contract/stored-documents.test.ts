@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { StoredDocument } from '#graphql/stored.ts'
 import { codeOf } from '../graphql.ts'
-import { createWorld, forAllTests, onPostgres, type World } from '../world.ts'
+import { createWorld, forAllTests, type World } from '../world.ts'
 
 const graphqlJson = 'application/graphql-response+json'
 
@@ -85,7 +85,7 @@ describe('a document by its id', () => {
     // An answer is cached when it is asked for a second time.
     for (let time = 0; time < 2; time++) await get({ query: users }, {}, 2)
     const first = await name()
-    if (!onPostgres && process.env.DUET_TEST_CACHE !== '0') assert.equal(first.read, false)
+    if (process.env.DUET_TEST_CACHE !== '0') assert.equal(first.read, false)
     await post({ documentId: idOf(rename), variables: { id: '2', name: 'Benno' } })
     const second = await name()
     assert.equal(second.read, true)

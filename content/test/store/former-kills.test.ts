@@ -14,7 +14,7 @@ import { putRows } from '#serve/insert.ts'
 import { command } from '#test/commands.ts'
 import { plain, type Settings, serve } from '#test/duet.ts'
 import { historyFor } from '#test/history.ts'
-import { filling, lookAtFile, ownStore, postgresOf } from '#test/stores.ts'
+import { filling, sqliteTest as it, lookAtFile, ownStore, postgresOf } from '#test/stores.ts'
 import { ownFolder } from '#test/support/folders.ts'
 import { rounds, usualSeed } from '#test/support/rounds.ts'
 import { type Bytes, joined, latin, png } from '../contract/pictures.ts'
@@ -124,9 +124,7 @@ test(`pictures are whole wherever a move is killed, ${times} times to its end`, 
   t.diagnostic(`${kills} kills`)
 })
 
-test('a backup of a half moved store has all pictures, and a store that is made of it goes on with the move', {
-  skip: onPostgres && 'a database has tools of its own',
-}, async () => {
+it('a backup of a half moved store has all pictures, and a store that is made of it goes on with the move', async () => {
   const begun = await begin()
   await move(begun, 20)
   const left = await checkAll(begun)

@@ -6,6 +6,7 @@ import { withOpened } from '#base/with-opened.ts'
 import { columnName } from '#model/names.ts'
 import { optionsOf } from '#people/options.ts'
 import { queryOf } from '#sql/engine.ts'
+import { sqliteTest as it } from '#test/stores.ts'
 import { until } from '#test/support/wait.ts'
 import {
   type Forge,
@@ -129,7 +130,7 @@ test('a new person comes by a provider that vouches for the address, and its tok
   assert.equal((await userOf(again.by)).id, user.id)
 })
 
-test('a provider makes no row of an address that it does not vouch for, nor without being asked to', async () => {
+it('a provider makes no row of an address that it does not vouch for, nor without being asked to', async () => {
   const unproved = await withProvider(['un', 'un@example.org', false])
   assert.match(unproved.to, /^\/signin\?error=email_not_proved/)
   const unasked = await withProvider(['zed', 'zed@example.org', true], undefined, undefined, {})
@@ -216,7 +217,7 @@ test('an identity is removed by a fresh session alone, and signs in no more', as
   )
 })
 
-test('a callback in another browser, or a second time, signs nobody in, and none leads elsewhere', async () => {
+it('a callback in another browser, or a second time, signs nobody in, and none leads elsewhere', async () => {
   provider.as({ sub: 'carol', email: 'carol@example.org', verified: true })
   const by = visitorOf(world)
   const started = await by.post('/auth/sign-in/social', {
@@ -272,7 +273,7 @@ const withLiar = async (by: Visitor, sub: string, forge: Forge) => {
     by.get(`/auth/callback/${path}?${new URLSearchParams({ code: 'code', state, ...more })}`)
 }
 
-test('an ID token that is forged signs nobody in, whatever of it is forged', async () => {
+it('an ID token that is forged signs nobody in, whatever of it is forged', async () => {
   const stranger = newKey()
   const own =
     (changed: object, head?: Readonly<Record<string, unknown>>): Forge =>
@@ -343,7 +344,7 @@ test('an ID token that is forged signs nobody in, whatever of it is forged', asy
   )
 })
 
-test('what one provider sends home is nothing at the callback of another, and its code goes to no other', async () => {
+it('what one provider sends home is nothing at the callback of another, and its code goes to no other', async () => {
   const by = visitorOf(world)
   const back = await withLiar(by, 'mixed', claims => signedWith(liar.key, claims))
   const before = liar.asked()
@@ -353,7 +354,7 @@ test('what one provider sends home is nothing at the callback of another, and it
   assert.deepEqual([other.asked(), liar.asked()], [0, before])
 })
 
-test('the same subject at two providers is two people, and an address that is no text makes no row', async () => {
+it('the same subject at two providers is two people, and an address that is no text makes no row', async () => {
   await withProvider(['twin', 'twin@example.org', true])
   const by = visitorOf(world)
   await (await withLiar(by, 'twin', claims => signedWith(liar.key, claims)))()
@@ -367,7 +368,7 @@ test('the same subject at two providers is two people, and an address that is no
   }
 })
 
-test('a blocked person comes in by no provider', async () => {
+it('a blocked person comes in by no provider', async () => {
   const { by } = await withProvider(['barry', 'barry@example.org', true])
   const { id } = await userOf(by)
   await world.ask(`PATCH /api/users/${id}`, { as: 1, body: { status: 'suspended' } })
@@ -412,7 +413,7 @@ test('a password comes by a mail to a proved address, ends all sessions, and eac
   assert.equal(world.letters.length, before + 1)
 })
 
-test('a blocked person gets no password, no identity, and no proof of an address', async () => {
+it('a blocked person gets no password, no identity, and no proof of an address', async () => {
   const ways = (id: string) =>
     count('select count(*) from auth_accounts where user_id = ?1', Number(id))
   const block = async (id: string) => {
@@ -463,7 +464,7 @@ test('a blocked person gets no password, no identity, and no proof of an address
   assert.equal(await ways(una), 1)
 })
 
-test('a link that was mailed before the address changed sets no password', async () => {
+it('a link that was mailed before the address changed sets no password', async () => {
   const { by, id } = await signIn(world, 'moved@example.org')
   const token = await linkTo('moved@example.org')
   const headers = await by.bearer()
@@ -479,7 +480,7 @@ test('a link that was mailed before the address changed sets no password', async
   assert.equal((await reset(token)).status, 400)
 })
 
-test('six passwords for one address in ten minutes are too many, and its code still signs in', async () => {
+it('six passwords for one address in ten minutes are too many, and its code still signs in', async () => {
   const { id } = await signIn(world, 'tried@example.org')
   await reset(await linkTo('tried@example.org'))
   const tries = await Promise.all(
@@ -490,7 +491,7 @@ test('six passwords for one address in ten minutes are too many, and its code st
   assert.equal((await signIn(world, 'tried@example.org')).id, id)
 })
 
-test('a stranger who gives a row of theirs an address, with password and identity, keeps none of them once its owner comes', async () => {
+it('a stranger who gives a row of theirs an address, with password and identity, keeps none of them once its owner comes', async () => {
   const mal = await signIn(world, 'mal@example.org')
   await reset(await linkTo('mal@example.org'))
   const back = await signIn(world, 'mal@example.org')

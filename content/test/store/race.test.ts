@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, test } from 'node:test'
 import type { Store } from '#engines/shared/store.ts'
 import type { SqlValue } from '#sql/sql.ts'
-import { folderOf, serve } from '#test/duet.ts'
-import { onPostgres, placed } from '#test/stores.ts'
+import { folderOf, type Service, serve } from '#test/duet.ts'
+import { type Look, onPostgres, placed } from '#test/stores.ts'
 import { isPlanned, rounds } from '#test/support/rounds.ts'
 import type { Job, Step } from '#write/job.ts'
 import { createWorld } from '../world.ts'
@@ -16,14 +16,21 @@ const { freshStore } = folderOf('race')
 const refusesNone = { DUET_QUEUE_WAIT: '60000', DUET_PG_POOL: '20' }
 const atOnce = 1
 
+let service: Service
+let rows: Look
+before(async () => {
+  const { settings, ...store } = await freshStore()
+  rows = store.rows
+  service = await serve({ ...settings, ...refusesNone })
+})
+after(() => service?.end())
+
 // A pay is a transaction of its own on PostgreSQL.
 const paid = rounds(onPostgres ? 15 : 30, 200)
 const ended = rounds(onPostgres ? 8 : 15, 2000)
 const enders = isPlanned ? 50 : 20
 
 test('of 20 pays of an order at the same moment exactly one takes effect, each time [C1]', async t => {
-  const { rows, settings } = await freshStore()
-  const service = await serve({ ...settings, ...refusesNone })
   const workload = await prepareOrders(service, 1000)
   const orders = await workload.placeMany(paid)
   let replays = 0
@@ -53,7 +60,6 @@ test('of 20 pays of an order at the same moment exactly one takes effect, each t
     assert.equal(answer.status, isReplay || isOwn ? 200 : 409, await answer.text())
     if (isReplay) replays++
   }
-  await service.end()
   const effects = await rows(
     "select order_id from order_events where from_status = 'pending' and to_status = 'paid' order by 1",
   )
@@ -67,8 +73,6 @@ test('of 20 pays of an order at the same moment exactly one takes effect, each t
 })
 
 test('of pays and cancels at the same moment one takes effect, and the stock is right after either [C2]', async t => {
-  const { rows, settings } = await freshStore()
-  const service = await serve({ ...settings, ...refusesNone })
   const workload = await prepareOrders(service, 3 * ended)
   const orders = await workload.placeMany(ended)
   const ends = new Map<string, number>()
@@ -90,17 +94,13 @@ test('of pays and cancels at the same moment one takes effect, and the stock is 
     },
     atOnce,
   )
-  await service.end()
   await checkInvariants(rows, workload.stock)
   assert.equal((ends.get('paid') ?? 0) + (ends.get('cancelled') ?? 0), ended)
   t.diagnostic(`of ${enders} each: ${JSON.stringify(Object.fromEntries(ends))}`)
 })
 
 const step = (store: Store, text: string, values: readonly SqlValue[]): Step => ({
-  statement: {
-    text: placed(text, store),
-    values,
-  },
+  statement: { text: placed(text, store), values },
   expect: 'row',
 })
 

@@ -10,6 +10,7 @@ import { duet, folderOf, patient, plain, type Service, serve, start } from '#tes
 import { inTime, longest, until } from '#test/support/wait.ts'
 import { killRounds } from './kill-rounds.ts'
 import { handedOverRounds } from './restart-rounds.ts'
+import { endedUnderLoad } from './term-rounds.ts'
 
 const { fresh } = folderOf('serve')
 
@@ -183,4 +184,9 @@ test('a descriptor that is no socket of TCP is refused with a line', async () =>
     stderr,
     /duet: descriptor 3, which LISTEN_FDS names, is no socket to listen on: .+\n$/,
   )
+})
+
+test('SIGTERM cuts none of 16 busy keep-alive clients: they are told that an answer is the last [H8]', async () => {
+  const store = fresh()
+  for (const thinks of [0, 100]) await endedUnderLoad(`t${thinks}`, store, thinks)
 })

@@ -1,8 +1,8 @@
 /** Sign-in in services that run, on either engine: kills, several processes or threads under load, and what they count together. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { folderOf, type Service, serve } from '#test/duet.ts'
-import { onPostgres } from '#test/stores.ts'
+import { type Look, onPostgres } from '#test/stores.ts'
 import { until } from '#test/support/wait.ts'
 import { codeAsked, mailbox, send, signedIn, tokenStatus } from '../support/sign-in.ts'
 import { peopleSecret } from '../world.ts'
@@ -19,48 +19,52 @@ test('kill -9 while people sign in and out, twice, loses no session, revives non
   t.diagnostic(`${kept} sessions were there, ${ended} were ended`)
 })
 
-/** Three processes on PostgreSQL, two threads of one on SQLite; the codes of their people come by mail. */
-const severalOf = async (more: Readonly<Record<string, string>> = {}) => {
-  const { settings, rows } = await freshStore()
-  const box = await mailbox()
-  const all = {
-    ...settings,
-    ...box.settings,
-    ...more,
-    DUET_PEOPLE_SECRET: peopleSecret,
-    DUET_PUBLIC_URL: 'http://localhost:3000',
-    DUET_THREADS: onPostgres ? '1' : '2',
-  }
+/** Two processes on PostgreSQL, two threads of one on SQLite; the codes of their people come by mail. */
+describe('several that serve one store', () => {
   const services: Service[] = []
-  for (let n = 0; n < (onPostgres ? 3 : 1); n++) services.push(await serve(all))
+  let box: Awaited<ReturnType<typeof mailbox>>
+  let rows: Look
+  let urls: readonly string[] = []
   let turn = 0
-  return {
-    box,
-    rows,
-    urls: services.map(({ url }) => url),
-    /** One after another. */
-    next: () => services[turn++ % services.length]?.url ?? '',
-    close: async () => {
-      await Promise.all(services.map(service => service.end()))
-      await box.close()
-    },
-  }
-}
+  /** One after another. */
+  const next = () => services[turn++ % services.length]?.url ?? ''
+  /** Each from a network of its own. */
+  const comes = (email: string) =>
+    signedIn([next(), next()], box, email, undefined, `10.${turn >> 8}.${turn & 255}.1`)
 
-test('a session that is signed out in one of several is refused in all of them, while others sign in', async () => {
-  const { box, urls, next, close } = await severalOf()
-  try {
+  before(async () => {
+    const { settings, ...store } = await freshStore()
+    box = await mailbox()
+    rows = store.rows
+    const all = {
+      ...settings,
+      ...box.settings,
+      DUET_RATE_LIMIT: '100000',
+      DUET_TRUSTED_PROXIES: '127.0.0.1',
+      DUET_PEOPLE_SECRET: peopleSecret,
+      DUET_PUBLIC_URL: 'http://localhost:3000',
+      DUET_THREADS: onPostgres ? '1' : '2',
+    }
+    for (let n = 0; n < (onPostgres ? 2 : 1); n++) services.push(await serve(all))
+    urls = services.map(({ url }) => url)
+  })
+  after(async () => {
+    await Promise.all(services.map(service => service.end()))
+    await box.close()
+  })
+
+  test('a session that is signed out in one of several is refused in all of them, while others sign in', async () => {
     let isOver = false
     const crowd = Array.from({ length: 2 }, async (_, at) => {
       let came = 0
       for (; !isOver; came++) {
-        const session = await signedIn([next(), next()], box, `crowd${at}.${came}@example.org`)
+        const session = await comes(`crowd${at}.${came}@example.org`)
         assert.equal(await tokenStatus(next(), session), 200)
       }
       return came
     })
     for (let n = 0; n < 3; n++) {
-      const session = await signedIn([next(), next()], box, `goes${n}@example.org`)
+      const session = await comes(`goes${n}@example.org`)
       const given = await send(next(), 'GET /auth/token', { bearer: session })
       assert.equal(given.status, 200)
       const claims = JSON.parse(Buffer.from(given.json.token.split('.')[1], 'base64url').toString())
@@ -84,17 +88,11 @@ test('a session that is signed out in one of several is refused in all of them, 
       came.every(count => count > 0),
       `${came}`,
     )
-  } finally {
-    await close()
-  }
-})
+  })
 
-test('codes for one network, and letters to one address, are counted over all of them', async () => {
-  const limits = { DUET_RATE_LIMIT: '100000', DUET_TRUSTED_PROXIES: '127.0.0.1' }
-  const { box, rows, next, close } = await severalOf(limits)
-  const ask = async (email: string, from: string) =>
-    (await send(next(), codeAsked, { body: { email, type: 'sign-in' }, from })).status
-  try {
+  test('codes for one network, and letters to one address, are counted over all of them', async () => {
+    const ask = async (email: string, from: string) =>
+      (await send(next(), codeAsked, { body: { email, type: 'sign-in' }, from })).status
     // What takes longer than the minute that is counted is tried again, with another network and another address.
     for (let turn = 0, isCounted = false; !isCounted; turn++) {
       assert.ok(turn < 5, 'nothing was counted within a minute, five times')
@@ -124,7 +122,5 @@ test('codes for one network, and letters to one address, are counted over all of
       await until('a letter comes', () => box.lettersTo(address) > 0)
       assert.equal(box.lettersTo(address), 1)
     }
-  } finally {
-    await close()
-  }
+  })
 })

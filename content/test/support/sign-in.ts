@@ -10,7 +10,7 @@ type Said = {
   /** The session, or a token. */
   readonly bearer?: string | undefined
   /** The address that a proxy says the caller has. */
-  readonly from?: string
+  readonly from?: string | undefined
 }
 
 /** Sends a request; rejects where it is not answered. */
@@ -78,17 +78,18 @@ export type Mailbox = Awaited<ReturnType<typeof mailbox>>
 
 export const codeAsked = 'POST /auth/email-otp/send-verification-otp'
 
-/** Signs somebody in by a code, asked for at one address of the service and given at another; gives the session. */
+/** Signs somebody in by a code, asked for at one address of the service and given at another, from an address that a proxy names; gives the session. */
 export const signedIn = async (
   urls: readonly [asked: string, given: string],
   box: Mailbox,
   email: string,
   isGone?: () => boolean,
+  from?: string,
 ): Promise<string> => {
-  const asked = await send(urls[0], codeAsked, { body: { email, type: 'sign-in' } })
+  const asked = await send(urls[0], codeAsked, { body: { email, type: 'sign-in' }, from })
   assert.equal(asked.status, 200, JSON.stringify(asked.json))
   const otp = await box.code(email, isGone)
-  const done = await send(urls[1], 'POST /auth/sign-in/email-otp', { body: { email, otp } })
+  const done = await send(urls[1], 'POST /auth/sign-in/email-otp', { body: { email, otp }, from })
   assert.equal(done.status, 200, JSON.stringify(done.json))
   assert.ok(done.session)
   return done.session

@@ -1,7 +1,8 @@
 /** New databases for tests on the PostgreSQL that the whole test run shares. */
 import { createHash } from 'node:crypto'
 import { after } from 'node:test'
-import { Client, Pool } from 'pg'
+import { Pool } from 'pg'
+import type { Session } from '#sql/engine.ts'
 
 export type Database = {
   readonly url: string
@@ -64,10 +65,8 @@ export const databaseWith = async (...settings: readonly string[]): Promise<stri
 }
 
 /** Takes all that cases have left out of a database: quicker than to make another one. */
-export const emptied = async (url: string): Promise<void> => {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  await client.query(`do $$
+export const emptied = async ({ query }: Pick<Session, 'query'>): Promise<void> => {
+  const text = `do $$
     declare own name;
     begin
       execute format('alter database %I reset all', current_database());
@@ -75,8 +74,8 @@ export const emptied = async (url: string): Promise<void> => {
       loop execute format('drop schema %I cascade', own); end loop;
       create schema public;
       grant usage on schema public to public;
-    end $$`)
-  await client.end()
+    end $$`
+  await query({ text, values: [] })
 }
 
 const templates = new Map<string, Promise<string>>()
