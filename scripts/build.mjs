@@ -6,6 +6,7 @@ import { dirname, extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { machineAssets } from '../src/pages/assets.ts'
 import { buildAdmin } from './admin.mjs'
+import { bundle, fileOf } from './bundle.mjs'
 
 /** The name of the package at npm, and nowhere else: contents import `duet` whatever it is, as their package.json names it so. */
 const packageName = 'duet-server'
@@ -21,8 +22,8 @@ const vendored = new Set(Object.values(machineAssets).flatMap(asset => asset.pac
 function manifestOf(checkout) {
   const { version, description, license, type, engines, bin, dependencies } = checkout
   const built = ([entry, file]) => {
-    const path = file.replace('./src/', './lib/').replace(/\.ts$/, '')
-    return [entry, { types: `${path}.d.ts`, default: `${path}.js` }]
+    const types = file.replace('./src/', './lib/').replace(/\.ts$/, '.d.ts')
+    return [entry, { types, default: `./lib/${fileOf(file.slice(2))}` }]
   }
   const { sharp, ...nodes } = checkout.optionalDependencies
   // A project brings a Node where that of its machine is too old, and sharp where its pictures have sizes.
@@ -33,7 +34,8 @@ function manifestOf(checkout) {
   return {
     ...{ name: packageName, version, description, license, type, engines, bin },
     files: ['bin', 'contract', 'docs', 'examples', 'kit', 'lib', 'scripts', 'CHANGELOG.md'],
-    imports: { '#kit/*.ts': './kit/*.js', '#*.ts': './lib/*.js' },
+    // Of the types: the modules are in a few files.
+    imports: { '#kit/*.ts': { types: './kit/*.d.ts' }, '#*.ts': { types: './lib/*.d.ts' } },
     exports: {
       ...Object.fromEntries(Object.entries(checkout.exports).map(built)),
       './package.json': './package.json',
@@ -51,8 +53,8 @@ function manifestOf(checkout) {
 /** The houses of the package, each with its folder there. */
 const houses = { src: 'lib', kit: 'kit' }
 
-/** Compiles copies of the houses: beside a manifest by which the compiler finds `#room/file.ts` in what it writes. */
-function compile(dist) {
+/** Writes the types of copies of the houses: beside a manifest by which the compiler finds `#room/file.ts` in what it writes. */
+function writeTypes(dist) {
   const imports = { '#kit/*.ts': './made/kit/*.js', '#*.ts': './made/lib/*.js' }
   writeJson(join(dist, 'package.json'), { ...manifestOf(readJson('package.json')), imports })
   const isSource = file => !/\.test\.ts$/.test(file)
@@ -69,7 +71,7 @@ function compile(dist) {
         outDir: 'made',
         rewriteRelativeImportExtensions: true,
       },
-      ...{ declaration: true, sourceMap: true, inlineSources: true },
+      ...{ declaration: true, emitDeclarationOnly: true },
     },
     include: ['source'],
   })
@@ -84,7 +86,11 @@ function compile(dist) {
   fs.rmSync(join(dist, 'made'), { recursive: true })
 }
 
-/** What stands beside the code, such as migrations; the addresses of threads and of the kit follow their files. */
+/** Where a module is at home in the package, from the files that were made: beside it are its assets and migrations. */
+const placeInPackage = source =>
+  `${source.startsWith('src/') ? `./${source.slice(4, -3)}` : `../${source.slice(0, -3)}`}.js`
+
+/** What stands beside the code, such as migrations. */
 function completeCode(dist) {
   for (const folder of Object.values(houses)) {
     const source = join(dist, 'source', folder)
@@ -94,15 +100,6 @@ function completeCode(dist) {
       const to = join(dist, folder, relative(source, from))
       fs.mkdirSync(dirname(to), { recursive: true })
       fs.copyFileSync(from, to)
-    }
-    for (const name of fs.globSync('**/*.js', { cwd: join(dist, folder) })) {
-      const file = join(dist, folder, name)
-      const text = fs.readFileSync(file, 'utf8')
-      const built = text.replace(
-        /new URL\('(\.[./\w-]+)\.ts', import\.meta\.url\)/g,
-        (_, path) => `new URL('${path}.js', import.meta.url)`,
-      )
-      if (built !== text) fs.writeFileSync(file, built)
     }
   }
   fs.rmSync(join(dist, 'source'), { recursive: true })
@@ -180,7 +177,8 @@ export async function build(dist) {
   await buildAdmin()
   fs.rmSync(dist, { recursive: true, force: true })
   fs.mkdirSync(dist, { recursive: true })
-  compile(dist)
+  writeTypes(dist)
+  await bundle(join(dist, 'lib'), placeInPackage)
   writeJson(join(dist, 'package.json'), manifestOf(readJson('package.json')))
   completeCode(dist)
   // What browsers load is no module of the package.

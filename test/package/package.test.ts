@@ -23,25 +23,24 @@ const tarball = await packed()
 const project = projectWith(tarball)
 const installed = join(project, 'node_modules/duet')
 const program = join(installed, 'bin/duet')
+const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
 
 const run = (args: readonly string[], cwd = project) =>
   spawnSync(process.execPath, args, { cwd, env: plain, encoding: 'utf8' })
 
 test('there is no TypeScript in it but types, and a map for each module', () => {
   const files = globSync('**/*', { cwd: installed })
-  assert.deepEqual(
-    files.filter(file => /\.[cm]?ts$/.test(file) && !file.endsWith('.d.ts')),
-    [],
-  )
-  const modules = files.filter(file => file.startsWith('lib/') && !file.startsWith('lib/pages/'))
-  for (const file of modules.filter(file => file.endsWith('.js')))
-    assert.ok(files.includes(`${file}.map`) && files.includes(file.replace(/js$/, 'd.ts')), file)
+  const sources = files.filter(file => /(?<!\.d)\.[cm]?ts$/.test(file))
+  assert.deepEqual(sources, [])
+  const named = JSON.stringify(manifest.exports).match(/lib\/[^"]+/g) ?? []
+  const modules = files.filter(file => /^(lib\/(?!pages\/)|kit\/).*js$/.test(file))
+  for (const file of [...modules.map(file => `${file}.map`), ...named])
+    assert.ok(files.includes(file), file)
   for (const name of ['graphiql', 'react', 'react-dom', 'swagger-ui-dist'])
     assert.ok(files.includes(`lib/pages/vendor/${name}/LICENSE`), name)
 })
 
 test('its manifest asks nothing of those that depend on it', () => {
-  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   for (const key of ['scripts', 'devDependencies', 'overrides', 'optionalDependencies', 'private'])
     assert.ok(!(key in manifest), key)
@@ -77,7 +76,7 @@ test('every link of its documents leads to a file of it, or to the web', () => {
 })
 
 test('what is not an entry point is closed', () => {
-  const { stderr } = run(['--input-type=module', '-e', "await import('duet/lib/config.js')"])
+  const { stderr } = run(['--input-type=module', '-e', "await import('duet/lib/cli-program.mjs')"])
   assert.match(stderr, /ERR_PACKAGE_PATH_NOT_EXPORTED/)
 })
 
