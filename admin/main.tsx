@@ -350,8 +350,13 @@ const Gate = () => {
       setModel((await call<Model>('/admin/model.json')).data)
       setFault(undefined)
     } catch (error) {
-      if ((error as HttpError).status === 401) setToken('')
-      setFault((error as Error).message)
+      const { message, status } = error as HttpError
+      if (status === 401) setToken('')
+      setFault(
+        status === 401
+          ? t('This token is refused: take a new one. The service says: {message}', { message })
+          : message,
+      )
     } finally {
       setWaiting(false)
     }

@@ -166,7 +166,8 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           <p>
             {[
               t('{count} rows', { count: file.rows.length }),
-              file.unknown.length > 0 && t('left out: {names}', { names: file.unknown.join(', ') }),
+              file.unknown.length > 0 &&
+                t('left out, as no field above: {names}', { names: file.unknown.join(', ') }),
               file.isGuessed && t('no UTF-8, so read as Windows-1252: look at the accents'),
               done && t('{count} rows imported', { count: done }),
             ]

@@ -37,6 +37,8 @@ const german: Record<string, string> = {
   'The list shows them as they are now, and they are still selected.':
     'Die Liste zeigt sie, wie sie jetzt sind; sie sind noch ausgewählt.',
   'This is not JSON yet.': 'Das ist noch kein JSON.',
+  'This token is refused: take a new one. The service says: {message}':
+    'Dieses Token wird abgelehnt: Nehmen Sie ein neues. Der Dienst sagt: {message}',
   'This is not a number: write it like {example}.':
     'Das ist keine Zahl: Schreiben Sie sie wie {example}.',
   'Those with * are needed.': 'Die mit * sind nötig.',
@@ -175,7 +177,7 @@ const german: Record<string, string> = {
   'is not': 'ist nicht',
   'is one of': 'ist eins von',
   'is required': 'wird gebraucht',
-  'left out: {names}': 'ausgelassen: {names}',
+  'left out, as no field above: {names}': 'ausgelassen, da oben kein Feld so heißt: {names}',
   'less than': 'weniger als',
   light: 'hell',
   'Line {number}': 'Zeile {number}',

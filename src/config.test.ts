@@ -98,6 +98,14 @@ for (const [name, value, sentence] of bad)
     assert.match(rest, sentence)
   })
 
+test('what a list names twice counts once, and so do its faults', () => {
+  const faults = faultsOf({ DUET_OIDC: 'corp, corp' })
+  assert.deepEqual(
+    faults.map(fault => fault.split(' ', 1)[0]),
+    ['DUET_OIDC_CORP_ISSUER', 'DUET_OIDC_CORP_CLIENT_ID', 'DUET_OIDC_CORP_CLIENT_SECRET'],
+  )
+})
+
 test('all faults are told at once, a line each', () => {
   const faults = faultsOf({
     DUET_PORT: 'x',
@@ -121,6 +129,10 @@ test('an unknown name is told with the setting it was meant for', () => {
   assert.deepEqual(faultsOf({ DUET_LOGS: '1' }), [
     'DUET_LOGS is not a setting; did you mean DUET_LOG?',
   ])
+  assert.deepEqual(faultsOf({ duet_port: '1', Duet_Prot: '1' }), [
+    'duet_port is not a setting; did you mean DUET_PORT?',
+    'Duet_Prot is not a setting; did you mean DUET_PORT?',
+  ])
 })
 
 test('what Kubernetes makes of a Service is told with the way to be without it', () => {
@@ -142,7 +154,7 @@ test('an unknown name that is like no setting is told with the place where they 
 })
 
 test('a name of other programs is nobody’s fault', () => {
-  assert.deepEqual(faultsOf({ HOME: '/root', duet_port: 'x', DUETTO: '1' }), [])
+  assert.deepEqual(faultsOf({ HOME: '/root', DUETTO: '1' }), [])
 })
 
 test('one kind of key is chosen and not several', () => {

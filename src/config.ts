@@ -71,7 +71,7 @@ const ofService = /_SERVICE_(HOST|PORT)|_PORT_\d+_(TCP|UDP|SCTP)/
 const unknown = (name: string, names: readonly string[]): string => {
   if (ofService.test(name))
     return `${name} is not a setting; if Kubernetes made it from a Service, set enableServiceLinks: false`
-  const meant = settingMeant(name, names)
+  const meant = settingMeant(name.toUpperCase(), names)
   return meant === undefined
     ? `${name} is not a setting; ${documents}/settings.md lists them all`
     : `${name} is not a setting; did you mean ${meant}?`
@@ -161,7 +161,7 @@ export const loadConfig = (environment: ConfigEnvironment, own: SettingTable = {
   const ofProviders = settingsOfProviders(environment.DUET_OIDC)
   const names = [...Object.keys(settings), ...Object.keys(own), ...Object.keys(ofProviders)]
   for (const name of Object.keys(environment))
-    if (name.startsWith('DUET_') && !names.includes(name) && name !== checkDatabase)
+    if (/^duet_/i.test(name) && !names.includes(name) && name !== checkDatabase)
       faults.push(unknown(name, names))
   const values = readTable(settings, environment, faults) as Config['values']
   const content = readTable(own, environment, faults)

@@ -44,13 +44,13 @@ export const time = (most: string, least = '0s'): SettingRule<number> =>
 /** A switch: on or off. @public */
 export const onOff = transformed(oneOf(['on', 'off'], 'must be on or off'), value => value === 'on')
 
-/** Texts with commas between them. @public */
+/** Texts with commas between them; one that is given twice counts once. @public */
 export const listOf = (
   isOne: (one: string) => boolean,
   fault: string,
 ): SettingRule<readonly string[]> =>
   where(
-    transformed(text, given => given.split(',').map(one => one.trim())),
+    transformed(text, given => [...new Set(given.split(',').map(one => one.trim()))]),
     all => all.every(isOne),
     fault,
   )

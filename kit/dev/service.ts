@@ -11,7 +11,7 @@ import { goOnWithout } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { historyBefore } from '#engines/shared/migrations.ts'
-import { draftings, draftMigrations, lackOf, RenameQuestion } from '#kit/draft/draft.ts'
+import { draftings, draftMigrations, lackOf, RenameQuestion, titleOf } from '#kit/draft/draft.ts'
 import type { Entities } from '#model/model.ts'
 import { tellOnStart } from '#pages/start.ts'
 import { authOf } from '#serve/auth.ts'
@@ -68,12 +68,7 @@ const untilMigrated = async (
       const own = lacking.find(({ engine }) => engine === config.store.kind) ?? lacking[0]
       if (!own) return
       const statements = `${own.statements.join(';\n')};`
-      const [, table = 'change', added, to] =
-        /^(?:(?:create|alter) table|create (?:unique )?index \w+ on) (\w+)(?: add column (\w+)| rename column \w+ to (\w+))?/m.exec(
-          statements,
-        ) ?? []
-      const name = [table, added ?? to ?? []].flat().join('-').replaceAll('_', '-')
-      tell({ kind: 'lacks', statements, name })
+      tell({ kind: 'lacks', statements, name: titleOf(statements) })
     } catch (error) {
       if (!(error instanceof RenameQuestion)) throw error
       const { entity, field, former, message: text } = error

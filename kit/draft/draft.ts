@@ -264,6 +264,17 @@ export const draftMigrations = (
   })
 }
 
+/** What a draft of these statements is called by itself: the table that is changed first, and the column that it gets. */
+export const titleOf = (statements: string): string => {
+  const [, table = 'change', added, to] =
+    /^(?:(?:create|alter) table|create (?:unique )?index \w+ on) (\w+)(?: add column (\w+)| rename column \w+ to (\w+))?/m.exec(
+      statements,
+    ) ?? []
+  // One that takes the place of another gets the name of that last.
+  const [, last = added] = new RegExp(` rename column ${added} to (\\w+)`).exec(statements) ?? []
+  return [table, last ?? to ?? []].flat().join('-').replaceAll('_', '-')
+}
+
 /** Both engines' parts of a draft. */
 export const draftings = [sqliteDrafting, postgresDrafting]
 

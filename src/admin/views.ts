@@ -1,7 +1,7 @@
 /** The views of lists that callers of the admin saved: their own, and those of their role, which the superuser writes. */
 import { isObject } from '#base/object.ts'
 import { type Core, writingFor } from '#core.ts'
-import { ApiError } from '#errors.ts'
+import { ApiError, type FieldFault } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import { callerOf, type Viewer } from '#model/policy.ts'
 import { isStorable } from '#model/values.ts'
@@ -78,10 +78,12 @@ export const saveView = async (
   const isName =
     typeof name === 'string' && name.trim() !== '' && name.length <= mostName && isStorable(name)
   const isShown = isObject(shows) && text.length <= mostShown && isStorable(text)
+  const faults: FieldFault[] = []
   if (!isName)
-    throw invalid([{ field: 'name', message: `must be a text of 1 to ${mostName} characters` }])
+    faults.push({ field: 'name', message: `must be a text of 1 to ${mostName} characters` })
   if (!isShown)
-    throw invalid([{ field: 'shows', message: `must be an object of up to ${mostShown} letters` }])
+    faults.push({ field: 'shows', message: `must be an object of up to ${mostShown} letters` })
+  if (faults.length > 0) throw invalid(faults)
   const isFull = sql`select 1 from admin_views
     where owner = ${owner} and entity = ${entity} and name <> ${String(name)}
     limit 1 offset ${number(mostViews - 1)}`

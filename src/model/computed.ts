@@ -78,11 +78,11 @@ export const termType = (fields: Fields, term: Term): TermType => {
   const [by, terms] = partsOf(term)
   if (!Object.hasOwn(boundsBy, by))
     throw new Error(
-      `has ${by} in its formula, which is neither plus, minus, times, concat nor coalesce`,
+      `has ${by} in its formula: write plus, minus, times, concat or coalesce in its place`,
     )
   const types = terms.map(term => termType(fields, term))
   const [first, ...others] = types
-  if (!first) throw new Error(`has ${by} of nothing in its formula`)
+  if (!first) throw new Error(`has ${by} of nothing in its formula: give it terms`)
   const scale = Math.max(...types.map(({ scale }) => scale))
   const nullable = types.some(({ nullable }) => nullable)
   const isNumber = ({ kind }: TermType) => kind === 'number' || kind === 'money'
@@ -94,7 +94,7 @@ export const termType = (fields: Fields, term: Term): TermType => {
     return { kind: 'text', scale: 0, min: 0, max: made.max, nullable }
   }
   if (by === 'coalesce') {
-    if (!alike) throw new Error('takes the first of values of several kinds')
+    if (!alike) throw new Error('takes the first of values of several kinds: name one kind')
     return { ...first, ...made, scale, nullable: types.every(({ nullable }) => nullable) }
   }
   if (!types.every(isNumber)) throw new Error('calculates with something that is no number')
@@ -106,7 +106,7 @@ export const termType = (fields: Fields, term: Term): TermType => {
     const all = types.reduce((sum, { scale }) => sum + scale, 0)
     return exact({ kind: amounts.length > 0 ? 'money' : 'number', ...made, scale: all, nullable })
   }
-  if (!alike) throw new Error('adds money to what is none')
+  if (!alike) throw new Error('adds money to what is none: name amounts alone, or numbers alone')
   return exact({ kind: first.kind, ...made, scale, nullable })
 }
 
@@ -151,7 +151,7 @@ const exact = (type: TermType): TermType => {
   const { min, max, scale } = type
   if (Math.max(-min, max) * 10 ** scale > Number.MAX_SAFE_INTEGER)
     throw new Error(
-      `calculates with numbers up to ${Math.max(-min, max)} with ${scale} decimals, more than are exact`,
+      `calculates with numbers up to ${Math.max(-min, max)} with ${scale} decimals, more than are exact: give its terms smaller ranges or fewer decimals`,
     )
   return type
 }
@@ -165,13 +165,16 @@ export const computedFault = (fields: Fields, key: string, field: Field): string
     const as = fieldType(field, key)
     if (is.kind !== as.kind || is.scale > as.scale)
       return `is ${field.scalar}${as.kind === 'number' ? ` with ${as.scale} decimals` : ''}, and its formula gives a ${is.kind}${is.scale > 0 ? ` with ${is.scale}` : ''}: make it one`
-    if (is.nullable && !as.nullable) return 'may be null by its formula: make it nullable'
+    if (is.nullable && !as.nullable)
+      return 'may be null by its formula: make what it is in `as` nullable, or let coalesce give a value'
     const isRanged = as.kind !== 'date' && as.kind !== 'time'
     if (isRanged && (is.max > as.max || (as.kind !== 'text' && is.min < as.min)))
       return `may be from ${is.min} to ${is.max} by its formula: let its range hold that`
     return undefined
   } catch (error) {
-    return `${(error as Error).message}: name texts, numbers, amounts, days or times of its entity`
+    const { message } = error as Error
+    const remedy = ': name texts, numbers, amounts, days or times of its entity'
+    return message.includes(':') ? message : message + remedy
   }
 }
 

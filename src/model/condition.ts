@@ -13,6 +13,7 @@ import {
   isSoughtInLists,
   isStorable,
   notATime,
+  notStorable,
   type Scalar,
 } from '#model/values.ts'
 import { foldedAs, type SearchIndex } from '#model/words.ts'
@@ -380,7 +381,8 @@ const storedOperand = (field: ComparedField, given: unknown, digits: number): St
       if (typeof given === 'boolean') return { value: given ? 1 : 0 }
       return { fault: 'must be true or false' }
     case 'text': {
-      if (text === undefined || !isStorable(text)) return { fault: 'must be a text' }
+      if (text === undefined) return { fault: 'must be a text' }
+      if (!isStorable(text)) return { fault: notStorable }
       if (!values || values.includes(text)) return { value: text }
       const near = nearest(text, values)
       const hint = near === undefined ? '' : `: did you mean ${near}?`
@@ -604,7 +606,8 @@ const compared = (at: Resolving, field: FieldAt, operator: string, given: unknow
     }
     case 'contains':
     case 'startsWith': {
-      if (typeof given !== 'string' || !isStorable(given)) return fault(at, path, 'must be a text')
+      if (typeof given !== 'string') return fault(at, path, 'must be a text')
+      if (!isStorable(given)) return fault(at, path, notStorable)
       const copy = foldedCopy(entity, key) ?? key
       const value = foldedAs(entity.fields[copy] as ComparedField, given)
       if (value.length > words.longestText)

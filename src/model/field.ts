@@ -22,6 +22,7 @@ import {
   isEnumValue,
   isStorable,
   notATime,
+  notStorable,
   parseMoment,
   type Scalar,
   slugOf,
@@ -396,7 +397,7 @@ const sized = (min: number, max: number, isTrimmed = false): Check<string> => {
     min === 0 ? `must be at most ${max} characters` : `must be ${min} to ${max} characters`
   return given => {
     if (typeof given !== 'string') return { fault: 'must be a string' }
-    if (!isStorable(given)) return { fault: 'must not contain NUL or lone surrogates' }
+    if (!isStorable(given)) return { fault: notStorable }
     const value = isTrimmed ? given.trim() : given
     const length = codePoints(value)
     return length >= min && length <= max ? { value } : { fault }

@@ -42,6 +42,9 @@ export const codePoints = (text: string): number => {
 /** Whether every store keeps the text unchanged: PostgreSQL refuses NUL, drivers replace lone surrogates. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
+/** What is wrong with one that is not kept. */
+export const notStorable = 'must not contain NUL or lone surrogates'
+
 // The names before and after the @ are those that mail servers have in practice, not all of RFC 5322.
 const emailForm = /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z\d][a-z\d-]*\.)+[a-z]{2,}$/i
 

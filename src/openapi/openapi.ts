@@ -44,7 +44,7 @@ export type OpenApi = JsonSchema & {
 
 const about = `Objects, lists and errors are JSON. A list is answered page by page; QUERY (RFC 10008) asks for it as GET does, with query parameters in a body. An unknown member of a body is refused.
 A GET answers with an ETag, and with 304 where If-None-Match names it. If-Match guards PUT, PATCH, DELETE and actions against lost updates.
-With an Idempotency-Key a POST may be sent again without a second effect.
+With an Idempotency-Key a POST or a PATCH may be sent again without a second effect.
 New members and links may appear without notice: ignore those you do not know.`
 
 const securitySchemes = {

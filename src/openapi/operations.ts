@@ -80,6 +80,9 @@ const ofBodies: readonly string[] = [
 ]
 const ofKeys: readonly string[] = ['IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED']
 
+/** Whether requests of a method may have a key: those that are not by themselves the same when they are sent again. */
+const takesKey = (method: string): boolean => method === 'POST' || method === 'PATCH'
+
 /** The headers of a GET that succeeds, of a list, of an answer that a browser may show, and of a write. */
 const readHeaders: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
 const ofLists: readonly HeaderName[] = ['Link', 'Accept-Query']
@@ -191,7 +194,7 @@ const successes = {
   one: [200, 'What is there.', '', readHeaders],
   create: [201, 'What was made.', 'Created', [...writeHeaders, 'ETag', 'Idempotency-Replayed']],
   replace: [200, 'What it is now.', 'Replaced', writeHeaders],
-  update: [200, 'What it is now.', 'Updated', [...writeHeaders, 'ETag']],
+  update: [200, 'What it is now.', 'Updated', [...writeHeaders, 'ETag', 'Idempotency-Replayed']],
   delete: [204, 'It is deleted.', 'Deleted', ['Duet-Position']],
   link: [204, 'They are linked.', 'Linked', ['Duet-Position']],
   bulk: [200, 'They were written.', 'BulkWritten', [...writeHeaders, 'Idempotency-Replayed']],
@@ -230,7 +233,7 @@ const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperati
     ...(mayForbid ? ['FORBIDDEN'] : []),
     ...(path.includes('{') ? ['NOT_FOUND'] : []),
     ...told.ofBody,
-    ...(method === 'POST' && !isRead ? ofKeys : []),
+    ...(takesKey(method) && !isRead ? ofKeys : []),
     ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
     ...(parts.style.isStrict ? ['VALIDATION_ERROR'] : []),
     ...told.errors,
@@ -247,7 +250,7 @@ const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperati
       security: isOpen ? [{}, { bearer: [] }] : [{ bearer: [] }],
       parameters: [
         ...told.parameters,
-        ...(method === 'POST' ? [parameter('idempotencyKey')] : []),
+        ...(takesKey(method) ? [parameter('idempotencyKey')] : []),
         ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
         ...(method === 'GET' ? [parameter('ifNoneMatch'), parameter('position')] : []),
       ],

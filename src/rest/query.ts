@@ -16,6 +16,7 @@ import {
   indexedFrom,
   isStorable,
   notAnId,
+  notStorable,
   parseId,
 } from '#model/values.ts'
 import { decoded, type VersionStyle } from '#model/version.ts'
@@ -91,7 +92,7 @@ export const parseQuery = (text: string) => {
     if (values.length > 1) fault(name, 'must be given once')
     const [[, value] = []] = values
     if (value === undefined || isStorable(value)) return value
-    fault(name, 'must not contain NUL or lone surrogates')
+    fault(name, notStorable)
     return undefined
   }
   const has = (name: string): boolean => given.has(name)

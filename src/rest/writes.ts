@@ -50,7 +50,7 @@ const readings = (mount: Mount, entity: string, written: 'created' | 'changed' =
   })
 }
 
-/** The key under which the response to a POST is stored, if it has one. */
+/** The key under which the response to a POST or a PATCH is stored, if it has one. */
 const idempotencyFor = (
   c: Http,
   { core, version, style }: Mount,
@@ -59,7 +59,9 @@ const idempotencyFor = (
 ): Idempotency | undefined => {
   const key = header(c, 'idempotency-key')
   if (key === undefined) return undefined
-  const { method, path } = c.req
+  const { path } = c.req
+  // A body of another type means something else.
+  const method = bodyType(c) === mergePatchType ? `${c.req.method} ${mergePatchType}` : c.req.method
   const request = { method, path, body, ...(style.isMarked && { version }) }
   const keyed = keyedRequest(key, viewer, request, core.model.viewers.roles)
   return idempotencyOf(core.dialect, keyed, core.now())
@@ -172,7 +174,7 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
   return writing(mount, {
     kind: { does, entity },
     readingFor: readings(mount, entity),
-    changeFor: c => ({
+    changeFor: (c, { viewer }) => ({
       does,
       entity,
       resource,
@@ -183,8 +185,10 @@ export const serveUpdate = (mount: Mount, route: Route): RestHandler => {
         const types = does === 'update' ? patchTypes : bodyTypes
         const input = await jsonBody(c, edge.bodyLimit, types)
         countMembers?.(input)
+        // A PUT may be sent again by itself.
+        const idempotency = does === 'update' ? idempotencyFor(c, mount, viewer, input) : undefined
         withoutParameters(c, style)
-        return { input }
+        return { input, idempotency }
       },
     }),
     answer: (done, named) => written(mount, entity, done, named, does === 'update'),

@@ -81,14 +81,20 @@ export const prepare = async (
   const store = await storeOf(config, content)
   // The lock first: a store that another process serves is not migrated.
   const release = await hold(store, config)
-  const isOurs = migrates || config.store.kind === 'sqlite'
+  const isFile = config.store.kind === 'sqlite'
+  const isOurs = migrates || isFile
   if (isOurs) report('applied', await migrateStore(store, content.entities))
   else await checkCurrent(store, 'run duet migrate first, or duet serve --migrate')
+  const settle = async () => {
+    for (const note of await checkSchema(store, content.entities)) tell(note)
+    if (isOurs) report('filled', await fillFolded(store, content.entities))
+  }
+  // A server may end a session that is idle while copies are filled.
+  if (!isFile) await settle()
   // Opened first and closed last: the first connection to a file makes its log, and the last one takes it away.
   await withOpened(store.session('filling'), async session => {
     const open = { session, dialect: store.dialect, model }
-    for (const note of await checkSchema(store, content.entities)) tell(note)
-    if (isOurs) report('filled', await fillFolded(store, content.entities))
+    if (isFile) await settle()
     for (const note of ownFiles(config).flatMap(file => widerNote(file) ?? [])) tell(note)
     for (const note of await notesOnCopies(store, content.entities)) tell(note)
     if (content.people && !people)
@@ -96,7 +102,7 @@ export const prepare = async (
         'nobody can sign in here: sign-in is off without DUET_PEOPLE_SECRET, 32 bytes or more (openssl rand -base64 48)',
       )
     await checkCurrency(open, true)
-    if (config.store.kind === 'sqlite') await dropFormer(session, store.dialect, content.entities)
+    if (isFile) await dropFormer(session, store.dialect, content.entities)
     await people?.check(open)
     if (config.development && content.demo) await fillEmpty(open, await content.demo())
   })

@@ -171,8 +171,8 @@ export const checkWithParts = async (
     word: PartWord,
     list: unknown,
     path: string,
+    known: Set<number>,
   ) => {
-    const known = new Set<number>()
     const idOf = (id: unknown, at: string): number | undefined => {
       if (!isId(id)) fault(at, 'must be an id')
       else if (known.has(id)) fault(at, 'is there twice')
@@ -240,11 +240,12 @@ export const checkWithParts = async (
           fault(`${key}.${word}`, `is not a member here: name ${words.join(', ')}`)
       if (Object.hasOwn(given, 'set') && Object.keys(given).length > 1)
         fault(`${key}.set`, 'says all of them: leave the others out')
+      const known = new Set<number>()
       // Rows are removed first, since new ones may take their unique values.
       for (const word of words.toReversed()) {
         if (!Object.hasOwn(given, word)) continue
         const path = `${key}.${word}`
-        if (of === undefined) await checkChildren(relation, word, given[word], path)
+        if (of === undefined) await checkChildren(relation, word, given[word], path, known)
         else await checkLinks({ entity, by, of }, word, given[word], path)
       }
     }

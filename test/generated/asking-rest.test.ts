@@ -261,6 +261,8 @@ for (const on of engines)
       ['where={', 'where', /must be a condition as JSON/],
       ['where=[]', 'where', /must be a condition/],
       ['where={"words":"a"}', 'where.words', /operators alone/],
+      [String.raw`where={"name":"\u0000"}`, 'where.name', /must not contain NUL/],
+      [String.raw`where={"name":{"contains":"\ud800"}}`, 'where.name.contains', /lone surr/],
       ['where={"or":[{},{"size":{"gtee":4}}]}', 'where.or.1.size.gtee', /did you mean gte\?/],
       ['where={"not":{"shelf":{"labl":1}}}', 'where.not.shelf.labl', /did you mean label\?/],
     ]

@@ -437,6 +437,8 @@ for (const on of engines)
       )
       await refused(patch(1, of, { ingredients: [], tags: null }), 422, 'ingredients', 'tags')
       await refused(create(1, { ingredients: { update: [] } }), 422, 'ingredients.update')
+      const twice = { update: [{ id: 1 }], delete: [1] }
+      await refused(patch(1, of, { ingredients: twice }), 422, 'ingredients.update.0.id')
       await refused(patch(1, of, { tags: { add: [999] } }), 404, 'tags.add')
       await refused(create(1, { tags: { set: [999] } }), 404, 'tags.set')
       assert.deepEqual(await whole(of), before)
@@ -609,7 +611,28 @@ for (const on of engines)
       const first = await create(1, body, key)
       const again = await create(1, body, key)
       assert.deepEqual([again.status, again.text], [201, first.text])
-      assert.deepEqual((await whole(first.json.id)).ingredients, ['once'])
+      const of = first.json.id
+      assert.deepEqual((await whole(of)).ingredients, ['once'])
+      // So has a change, also where its If-Match held the first time alone.
+      const change = { ingredients: { create: [{ name: 'more' }] } }
+      const changing = {
+        'Idempotency-Key': `more-${on}`,
+        'If-Match': first.headers.get('etag') ?? '',
+      }
+      const changed = await patch(1, of, change, changing)
+      const repeated = await patch(1, of, change, changing)
+      assert.deepEqual([repeated.status, repeated.text], [200, changed.text])
+      assert.deepEqual(
+        [changed, repeated].map(({ headers }) => headers.get('idempotency-replayed')),
+        [null, 'true'],
+      )
+      assert.deepEqual((await whole(of)).ingredients, ['once', 'more'])
+      const merging = { ...changing, 'Content-Type': 'application/merge-patch+json' }
+      for (const [other, headers] of [
+        [{ servings: 3 }, changing],
+        [change, merging],
+      ] as const)
+        assert.equal((await patch(1, of, other, headers)).json.code, 'IDEMPOTENCY_KEY_REUSED')
     })
 
     test('what comes with a row that changes hands meanwhile is below it before, or not at all', async () => {

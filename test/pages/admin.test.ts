@@ -15,7 +15,7 @@ import { closePages, faultsOf, onPort, openBrowser, skipped, visit } from '../su
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
 import { until } from '../support/wait.ts'
-import { createWorld as createAnyWorld, onPostgres } from '../world.ts'
+import { createWorld as createAnyWorld, onPostgres, pluck } from '../world.ts'
 
 type Verdict = 'yes' | 'no' | 'row'
 type Entity = {
@@ -119,6 +119,8 @@ describe('the service side of the admin', () => {
     assert.equal(await put(1, { name: 'All', role: 'nobody', shows }), 422)
     for (const bad of [{ shows }, { name: ' ', shows }, { name: 'x'.repeat(61), shows }])
       assert.equal(await put(2, bad), 422)
+    const { json } = await world.ask('PUT /admin/views?entity=post', { as: 1, body: {} })
+    assert.deepEqual(pluck(json.error.details, 'field'), ['name', 'shows'])
     for (const bad of [undefined, [], 'x', { a: 'x'.repeat(4001) }])
       assert.equal(await put(2, { name: 'Bad', shows: bad }), 422)
     for (let count = 1; count < 50; count++)
@@ -470,6 +472,9 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByRole('button', { name: 'Anmelden' }).waitFor()
     assert.equal(await page.locator('html').getAttribute('lang'), 'de')
     assert.deepEqual(await faultsOf(page), [])
+    await page.getByLabel('Token').fill('none')
+    await page.locator('form').getByRole('button').last().click()
+    await page.getByRole('alert').getByText('Dieses Token wird abgelehnt').waitFor()
     // What the service says in English of a value that lacks, too.
     await page.getByLabel('Token').fill(await world.token(1))
     await page.locator('form').getByRole('button').last().click()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { contentMigrations, outsideMark, statementsOf } from '#engines/shared/migrations.ts'
-import { draftings, draftMigrations, lackOf } from '#kit/draft/draft.ts'
+import { draftings, draftMigrations, lackOf, titleOf } from '#kit/draft/draft.ts'
 import { postgresDrafting } from '#kit/draft/postgres.ts'
 import { entity } from '#model/entity.ts'
 import { created, folded, reference, text } from '#model/field.ts'
@@ -250,6 +250,17 @@ test('a new table is made before a field of an entity that is there refers to it
     assert.match(inside[0] ?? '', /^create table shelfs /)
     assert.match(inside[1] ?? '', /^alter table products add column shelf_id .* references shelfs /)
   }
+})
+
+test('a draft has the name of the table and the column that it is about', () => {
+  const authorId = reference('user', { onDelete: 'restrict', graphql: 'input' })
+  const changed = { ...entities, post: { ...post, fields: { ...post.fields, authorId } } }
+  const titles = draftings.map(drafting => {
+    const lack = lackOf(drafting, changed as never, historyFor(drafting.engine))
+    return titleOf(`${[...lack.inside, ...lack.outside].join(';\n')};`)
+  })
+  assert.deepEqual(titles, ['posts-author-id', 'posts'])
+  assert.equal(titleOf('alter table notes add column next_step text;'), 'notes-next-step')
 })
 
 test('a draft says where a new table may be one that is left over under its new name', () => {

@@ -7,6 +7,7 @@ import { after, describe, test } from 'node:test'
 import content, { entities } from '#content/duet.config.ts'
 import { commandConnection, secretOn } from '#engines/postgres/migrate.ts'
 import { ddl } from '#engines/postgres/schema.ts'
+import { openSession } from '#engines/postgres/store.ts'
 import { historyOf, machineMigrations } from '#engines/shared/migrations.ts'
 import { definitionsOf } from '#engines/shared/schema.ts'
 import { lackOf, migrationsFor } from '#kit/draft/draft.ts'
@@ -289,6 +290,23 @@ describe('the extension that searches use', { skip: noDatabase }, () => {
       await drop()
       const { url: other } = await freshDatabase()
       await ask(other, `drop role ${role}`)
+    }
+  })
+
+  test('a session fills what its user may only insert into', async () => {
+    const url = await migrated()
+    const role = `duet_insert_${process.pid}`
+    await ask(url, `create role ${role} login password 'plain'`)
+    await ask(url, `grant insert, update (stock) on products to ${role}`)
+    await ask(url, `grant all on counts to ${role}`)
+    const asRole = Object.assign(new URL(url), { username: role, password: 'plain' }).href
+    const session = await openSession(commandConnection(asRole, true), 'filling')
+    try {
+      await session.transaction(() => session.query({ text: 'select 1', values: [] }))
+    } finally {
+      await session.close()
+      await ask(url, `drop owned by ${role}`)
+      await ask(url, `drop role ${role}`)
     }
   })
 

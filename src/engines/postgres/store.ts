@@ -18,14 +18,14 @@ import { type Store, transactionsOf } from '#engines/shared/store.ts'
 import { type Query, queryOf, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
-// Ids of imported rows must not collide with ids that a running service assigns during the import.
+// Ids of imported rows must not collide with ids that a running service assigns during the import. Who may only insert may not lock so.
 const lockTables = `do $$
 declare t text;
 begin
   for t in select c.relname from pg_class c
     where c.relnamespace = (select oid from pg_namespace where nspname = current_schema()) and c.relkind in ('r', 'p')
       and exists (select from pg_attribute a where a.attrelid = c.oid and a.attidentity in ('a', 'd'))
-      and has_any_column_privilege(c.oid, 'insert, update') order by 1
+      and has_table_privilege(c.oid, 'update, delete, truncate') order by 1
   loop execute format('lock table %I in share row exclusive mode', t); end loop;
 end $$`
 

@@ -218,10 +218,11 @@ areTold({
   'book.label may be from 0 to 12 by its formula: let its range hold that': withFields({
     label: computed({ as: text({ max: 11 }), from: { concat: ['title', { text: '!!' }] } }),
   }),
-  'book.sum may be null by its formula: make it nullable': withFields({
-    pages: int({ min: 0, max: 9, nullable: true }),
-    sum: computed({ as: int({ min: 0, max: 18 }), from: { plus: ['pages', 'pages'] } }),
-  }),
+  'book.sum may be null by its formula: make what it is in `as` nullable, or let coalesce give a value':
+    withFields({
+      pages: int({ min: 0, max: 9, nullable: true }),
+      sum: computed({ as: int({ min: 0, max: 18 }), from: { plus: ['pages', 'pages'] } }),
+    }),
   'book.loans counts readers, and readers is no relation to many rows: name one of its entity':
     withFields({ loans: count('readers') }),
   'book.lent counts loans, which fewer may read: give what it keeps the same readableBy': {

@@ -146,7 +146,8 @@ const faultsOf = function* (
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       for (const { field, message } of error.details ?? [])
-        if (!samples.has(values[field])) yield `gives ${field}, which ${message}`
+        if (!samples.has(values[field]))
+          yield `gives ${field}, which ${message}${values[field] === null ? ': give it viewer where it is viewer.id, or a value' : ''}`
     }
     for (const [key, value] of Object.entries(values)) {
       const scalar = entity.fields[key]?.scalar
