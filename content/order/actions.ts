@@ -95,8 +95,9 @@ const place: Action = {
       // A user becomes a customer by the first order.
       const customer: GuardedStep = {
         sql: sql`insert into customers (name, email, created_at, user_id)
-          select name, email, ${typed(own('now'), 'time')}, id from users
-          where id = ${user} on conflict (user_id) do nothing returning id`,
+          select name, email, ${typed(own('now'), 'time')}, id from users where id = ${user}
+          and not exists (select 1 from customers where user_id = ${user})
+          on conflict (user_id) do nothing returning id`,
         expect: 'any',
       }
 
@@ -117,13 +118,14 @@ const place: Action = {
           sql`(${typed(own(`position ${at}`), 'int')}, ${typed(own(`productId ${at}`), 'id')}, ${typed(own(`quantity ${at}`), 'int')})`,
       )
       const table = sql`with i (position, product_id, quantity) as (values ${join(rows, comma)})`
-      const sum = sql`select sum(p.price * i.quantity) from i join products as p on p.id = i.product_id`
+      const sum = sql`select sum(p.price * i.quantity) as amount from i join products as p on p.id = i.product_id`
       const order: GuardedStep = {
         name: 'order',
         sql: sql`${table}
           insert into orders (status, amount, currency, customer_id, created_at)
-          select 'pending', (${sum}), ${typed(model.settings.currency.code, 'text')}, c.id, ${typed(own('now'), 'time')}
-          from customers as c where c.user_id = ${user} and (${sum}) <= ${largestAmount} returning id`,
+          select 'pending', t.amount, ${typed(model.settings.currency.code, 'text')}, c.id, ${typed(own('now'), 'time')}
+          from (${sum}) as t, customers as c
+          where c.user_id = ${user} and t.amount <= ${largestAmount} returning id`,
         // If the user was deleted meanwhile, the customer is nobody's any more.
         explain: sql`select id from customers where user_id = ${user}`,
         refused: rows =>
