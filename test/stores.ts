@@ -2,7 +2,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { suite, test } from 'node:test'
 import type { Content, OpenStore } from '#content.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { createTimelines } from '#engines/postgres/timelines.ts'
@@ -20,8 +20,11 @@ import { longest } from './support/wait.ts'
 /** Whether the run is on PostgreSQL. A test asks only where the engines differ and may, and says why. */
 export const onPostgres = process.env.DUET_TEST_STORE === 'postgres'
 
-/** A test of what no store decides, in a file that runs on both engines: on PostgreSQL it is left out. */
-export const sqliteTest: typeof test = onPostgres ? ((() => {}) as never) : test
+const leftOut = (() => {}) as never
+
+/** A test or a suite of what no store decides, in a file that runs on both engines: on PostgreSQL it is left out. */
+export const sqliteTest: typeof test = onPostgres ? leftOut : test
+export const sqliteSuite: typeof suite = onPostgres ? leftOut : suite
 
 /** On a busy machine a burst of writes to one row takes longer than a service waits. */
 const timeouts = {

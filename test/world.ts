@@ -49,7 +49,7 @@ import {
 import { longest, until } from './support/wait.ts'
 
 export { type Answered, type Asking, pluck, secret } from './asking.ts'
-export { filling, onPostgres } from './stores.ts'
+export { filling, onPostgres, sqliteSuite, sqliteTest } from './stores.ts'
 export { forAllTests, forEachTest } from './support/fixture.ts'
 
 export type WorldOptions = {

@@ -36,9 +36,8 @@ const { folder } = folderOf('check')
 test('the blog passes, and neither its folder nor its settings are touched', async () => {
   const { project, config } = await projectIn(folder, 'blog')
   const before = readdirSync(project)
-  const args = ['check', '--seconds', onPostgres ? '2' : '1', '--seed', '1', ...config]
-  const settings = onPostgres ? { DUET_CHECK_DATABASE_URL: (await freshDatabase()).url } : {}
-  const { stdout, stderr, closed } = start(args, settings)
+  const args = ['check', '--seconds', '1', '--seed', '1', ...config]
+  const { stdout, stderr, closed } = start(args, {})
   let isClosed = false
   closed.then(() => {
     isClosed = true
@@ -47,15 +46,14 @@ test('the blog passes, and neither its folder nor its settings are touched', asy
   const tells = (what: string) =>
     until(`it tells ${what}`, () => isClosed || new RegExp(`^${what}`, 'm').test(stdout()))
   await tells('who may do what:\n {2}author: read by anybody\n')
-  for (const engine of ['SQLite', ...(onPostgres ? ['PostgreSQL'] : [])])
-    for (const part of [
-      'the migrations make',
-      '\\d{3,} requests of 4 callers',
-      '\\d+ rules that look at rows refused',
-      'actions, three at once',
-      '[1-9]\\d* acknowledged writes were there',
-    ])
-      await tells(`${engine}: ${part}`)
+  for (const part of [
+    'the migrations make',
+    '\\d{3,} requests of 4 callers',
+    '\\d+ rules that look at rows refused',
+    'actions, three at once',
+    '[1-9]\\d* acknowledged writes were there',
+  ])
+    await tells(`SQLite: ${part}`)
   const [code] = await inTime('it ends', closed)
   assert.deepEqual([code, stderr()], [0, ''], stdout())
   assert.match(stdout(), /^all is well \(seed 1\)\n$/m)
@@ -87,9 +85,12 @@ export default defineContent({
   writeFileSync(join(project, 'duet.config.ts'), written)
   const drafted = await callDuet(['migrate', '--draft', 'first', ...config])
   assert.equal(drafted.code, 0, drafted.stderr)
-  const { code, stdout, stderr } = await duet(['check', '--seconds', '1', '--seed', '1', ...config])
+  const settings = onPostgres ? { DUET_CHECK_DATABASE_URL: (await freshDatabase()).url } : {}
+  const args = ['check', '--seconds', '1', '--seed', '1', ...config]
+  const { code, stdout, stderr } = await duet(args, settings)
   assert.deepEqual([code, stderr], [0, ''], stdout)
-  assert.match(stdout, /^SQLite: [1-9]\d* acknowledged writes were there after \d kills?$/m)
+  for (const engine of ['SQLite', ...(onPostgres ? ['PostgreSQL'] : [])])
+    assert.match(stdout, new RegExp(`^${engine}: [1-9]\\d* acknowledged writes were there`, 'm'))
 })
 
 test('a machine that is too slow is told, and is no fault', async () => {

@@ -12,7 +12,7 @@ import { ownFolder } from '../support/folders.ts'
 import { gallery, galleryRows, pdf, png } from '../support/gallery.ts'
 import { rounds } from '../support/rounds.ts'
 import { startS3 } from '../support/s3.ts'
-import { createWorld, forAllTests, onPostgres, type World } from '../world.ts'
+import { createWorld, forAllTests, onPostgres, sqliteSuite, type World } from '../world.ts'
 
 const day = 86_400_000
 const paper = { 'Content-Type': 'application/pdf' }
@@ -217,7 +217,7 @@ for (const place of ['a folder', 'S3'] as const)
     }
   })
 
-suite('pictures of rows', () => {
+sqliteSuite('pictures of rows', () => {
   const world = forAllTests(() => createWorld({ content: gallery, rows: galleryRows }))
 
   const banner = (raw: Uint8Array<ArrayBuffer>, headers = { 'Content-Type': 'image/jpeg' }) =>

@@ -8,11 +8,10 @@ import { connect } from '#engines/sqlite/connection.ts'
 import type { Field } from '#model/field.ts'
 import { authDocument } from '#openapi/people.ts'
 import { queryWith } from '#sql/engine.ts'
-import { sqliteTest as it } from '#test/stores.ts'
 import { until } from '#test/support/wait.ts'
 import { writeQueries } from '#write/job.ts'
 import { askCode, claimsOf, codeFor, home, mailTo, signIn, visitorOf } from '../support/visitor.ts'
-import { createWorld, forAllTests, pluck, usualModel } from '../world.ts'
+import { createWorld, forAllTests, sqliteTest as it, pluck, usualModel } from '../world.ts'
 
 const world = forAllTests(() => createWorld({ people: {} }))
 

@@ -5,7 +5,7 @@ import content, { entities } from '#content/duet.config.ts'
 import { modelOf } from '#content.ts'
 import { inserter } from '#serve/insert.ts'
 import { refuses, refusesInput } from '../rest.ts'
-import { createWorld, filling, forAllTests, type World } from '../world.ts'
+import { createWorld, filling, forAllTests, sqliteSuite, type World } from '../world.ts'
 import { additions, day, type Rows, recount, sample, shown } from './recount.ts'
 
 const world = forAllTests(createWorld)
@@ -228,7 +228,7 @@ test('an Idempotency-Key must be one and keeps nothing, as a report has no effec
   refuses(await generate({ type: 'users' }, { 'Idempotency-Key': 'a b' }), 400, 'MALFORMED_REQUEST')
 })
 
-describe('the form', () => {
+sqliteSuite('the form', () => {
   const forms: readonly (readonly [string, RegExp])[] = [
     ['application/json', /^application\/json/],
     ['*/*', /^application\/json/],
@@ -254,7 +254,7 @@ describe('the form', () => {
   })
 })
 
-describe('the chart', () => {
+sqliteSuite('the chart', () => {
   const full = forAllTests(() => worldOf(sample(3)))
   const cases = [
     ['of nothing', { type: 'users', from: '2020-01-01', to: '2020-02-01', by: 'day' }],

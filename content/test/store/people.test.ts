@@ -6,7 +6,6 @@ import { withOpened } from '#base/with-opened.ts'
 import { columnName } from '#model/names.ts'
 import { optionsOf } from '#people/options.ts'
 import { queryOf } from '#sql/engine.ts'
-import { sqliteTest as it } from '#test/stores.ts'
 import { until } from '#test/support/wait.ts'
 import {
   type Forge,
@@ -27,7 +26,7 @@ import {
   type Visitor,
   visitorOf,
 } from '../support/visitor.ts'
-import { createWorld, peopleSecret, pluck, type World } from '../world.ts'
+import { createWorld, sqliteTest as it, peopleSecret, pluck, type World } from '../world.ts'
 
 let provider: Awaited<ReturnType<typeof identityProvider>>
 let liar: Awaited<ReturnType<typeof forgingProvider>>

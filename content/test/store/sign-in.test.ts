@@ -13,9 +13,9 @@ const { freshStore } = folderOf('sign-in')
 /** In which codes and letters are counted, in milliseconds. */
 const minute = 60_000
 
-test('kill -9 while people sign in and out, twice, loses no session, revives none and locks nobody out', async t => {
+test('kill -9 while people sign in and out loses no session, revives none and locks nobody out', async t => {
   const { settings } = await freshStore()
-  const { kept, ended } = await signInRounds(2, settings)
+  const { kept, ended } = await signInRounds(onPostgres ? 1 : 2, settings)
   t.diagnostic(`${kept} sessions were there, ${ended} were ended`)
 })
 
@@ -24,7 +24,7 @@ describe('several that serve one store', () => {
   const services: Service[] = []
   let box: Awaited<ReturnType<typeof mailbox>>
   let rows: Look
-  let urls: readonly string[] = []
+  const urls = () => services.map(({ url }) => url)
   let turn = 0
   /** One after another. */
   const next = () => services[turn++ % services.length]?.url ?? ''
@@ -46,7 +46,6 @@ describe('several that serve one store', () => {
       DUET_THREADS: onPostgres ? '1' : '2',
     }
     for (let n = 0; n < (onPostgres ? 2 : 1); n++) services.push(await serve(all))
-    urls = services.map(({ url }) => url)
   })
   after(async () => {
     await Promise.all(services.map(service => service.end()))
@@ -74,10 +73,10 @@ describe('several that serve one store', () => {
           body: { name: `Goes ${n}` },
         })
       // A key that one of them has just made is known to the others.
-      for (const url of urls) assert.equal((await rename(url)).status, 200)
+      for (const url of urls()) assert.equal((await rename(url)).status, 200)
       const out = await send(next(), 'POST /auth/sign-out', { bearer: session, body: {} })
       assert.equal(out.status, 200)
-      for (const url of [...urls, ...urls]) {
+      for (const url of [...urls(), ...urls()]) {
         assert.equal(await tokenStatus(url, session), 401)
         assert.equal((await rename(url)).status, 403)
       }
