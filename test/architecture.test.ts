@@ -69,7 +69,7 @@ const mayImport: Record<string, readonly string[] | 'everything'> = {
     'write',
     'http',
     'auth',
-    'type mail',
+    'mail',
     'observe.ts',
     'settings.ts',
     'type config.ts',

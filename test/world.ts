@@ -180,13 +180,11 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const now = options.now ?? Date.now
   const events: Event[] = []
   const letters: Letter[] = []
-  const mail = createMail({
-    now,
-    // Messages are no part of the log.
-    observe: event => void (event.kind === 'mail' ? letters.push(event) : events.push(event)),
-    delivery: { kind: 'shown' },
-    ...options.mail,
-  })
+  // Messages are no part of the log.
+  const observe = (event: Event) =>
+    void (event.kind === 'mail' ? letters.push(event) : events.push(event))
+  const mailing: MailOptions = { now, observe, delivery: { kind: 'shown' }, ...options.mail }
+  const mail = createMail(mailing)
   const memory = createMemory()
   const files = {
     store: options.fileStore ?? folderStore(join(folder, 'files')),
@@ -244,13 +242,12 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     development: false,
     ...options.people,
   }
-  const observe = (event: Event) => void events.push(event)
   const people =
     peopleSettings && model.people
       ? servePeople(
           engine,
           {
-            ...{ model, people: model.people, wakeOutbox: outbox.wake, mail, observe },
+            ...{ ...mailing, model, people: model.people, wakeOutbox: outbox.wake },
             settings: () => peopleSettings,
           },
           now,

@@ -21,6 +21,7 @@ import {
   isEmail,
   isEnumValue,
   isStorable,
+  longestEmail,
   notATime,
   notStorable,
   parseMoment,
@@ -469,8 +470,8 @@ const plain =
 /** An email address of valid form, at most 254 characters, stored as it is written. */
 export const email = plain<TextOptions>(
   'text',
-  where(sized(1, 254, true), isEmail, 'must be an email address'),
-  { range: { min: 1, max: 254 }, format: 'email' },
+  where(sized(1, longestEmail, true), isEmail, 'must be an email address'),
+  { range: { min: 1, max: longestEmail }, format: 'email' },
 )
 
 // A URL parser repairs white space, backslashes and a missing host; readers of the stored text may not.

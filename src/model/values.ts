@@ -48,6 +48,9 @@ export const notStorable = 'must not contain NUL or lone surrogates'
 // The names before and after the @ are those that mail servers have in practice, not all of RFC 5322.
 const emailForm = /^(?:[\w'+-]+\.)*[\w'+-]*[\w+-]@(?:[a-z\d][a-z\d-]*\.)+[a-z]{2,}$/i
 
+/** The most characters of an email address (RFC 5321, section 4.5.3.1.3). */
+export const longestEmail = 254
+
 /** Whether a text has the form of an email address. */
 export const isEmail = (text: string): boolean => emailForm.test(text)
 

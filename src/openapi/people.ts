@@ -3,20 +3,79 @@ import type { Content } from '#content.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { OpenApi } from '#openapi/openapi.ts'
 import { headers } from '#openapi/responses.ts'
-import { objectOf, refTo } from '#openapi/schemas.ts'
-import {
-  type AuthPath,
-  authPath,
-  authPaths,
-  authSchemas,
-  keySetPath,
-  membersOf,
-} from '#people/paths.ts'
+import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
+import { type AuthPath, authPath, authPaths, keySetPath, membersOf } from '#people/paths.ts'
 
 /** The name of its file in a contract. */
 export const authFile = 'auth.openapi.json'
 
 const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
+const time = { type: 'string', format: 'date-time' } as const
+const email = { type: 'string', format: 'email' } as const
+const person = refTo('Person')
+const session = refTo('Session')
+
+/** What is answered, by the names of its schemas. */
+const authSchemas = {
+  Success: objectOf({ success: flag }),
+  Status: objectOf({ status: flag }),
+  Person: objectOf(
+    {
+      id: { ...text, description: 'The id of the row, in letters.' },
+      name: text,
+      email,
+      emailVerified: { ...flag, description: 'Whether the address was proved.' },
+      image: { type: 'null' },
+      role: { type: ['string', 'null'] },
+      blocked: { type: ['boolean', 'null'] },
+      createdAt: time,
+      updatedAt: time,
+    },
+    ['id', 'name', 'email', 'emailVerified', 'createdAt', 'updatedAt'],
+  ),
+  Session: objectOf({
+    id: text,
+    token: { ...text, description: 'Names the session to /revoke-session; it signs nobody in.' },
+    userId: text,
+    createdAt: time,
+    updatedAt: time,
+    expiresAt: time,
+    ipAddress: { type: ['string', 'null'] },
+    userAgent: { type: ['string', 'null'] },
+    method: {
+      type: ['string', 'null'],
+      description: 'How it came to be: mail, password, link, provider.',
+    },
+  }),
+  SignedIn: objectOf({ token: text, user: person, redirect: flag, url: text }, ['token', 'user']),
+  PasswordChanged: objectOf({ token: { type: ['string', 'null'] }, user: person }),
+  Started: objectOf({
+    url: { ...text, format: 'uri', description: 'Where the browser is to go.' },
+    redirect: flag,
+  }),
+  Accounts: {
+    type: 'array',
+    items: objectOf({
+      id: text,
+      providerId: text,
+      accountId: text,
+      userId: text,
+      scopes: { type: 'array', items: text },
+      createdAt: time,
+      updatedAt: time,
+    }),
+  },
+  Sessions: { type: 'array', items: session },
+  SignedInNow: { anyOf: [objectOf({ session, user: person }), { type: 'null' }] },
+  Token: objectOf({ token: { ...text, description: 'A JSON Web Token for both APIs.' } }),
+  KeySet: objectOf({
+    keys: {
+      type: 'array',
+      items: objectOf({ kty: text, crv: text, x: text, alg: text, kid: text, use: text }),
+    },
+  }),
+} satisfies Schemas
 
 const problem = {
   description: 'A problem (RFC 9457).',
@@ -84,13 +143,6 @@ const responses = Object.fromEntries(
   ]),
 )
 
-/** What documents group operations under, by the way in that they are of. */
-const subjects: Readonly<Record<string, string>> = {
-  code: 'code',
-  password: 'password',
-  oidc: 'provider',
-}
-
 const operationOf = (
   { method, summary, takes, isForSession = false, path, way }: AuthPath,
   gives: NonNullable<AuthPath['gives']>,
@@ -104,7 +156,9 @@ const operationOf = (
   return {
     // `/sign-in/email-otp` as `signInEmailOtp`.
     operationId: path.slice(1).replace(/[/-](\w)/g, (_, letter) => letter.toUpperCase()),
-    tags: [subjects[way ?? ''] ?? (gives === 'Token' || gives === 'KeySet' ? 'token' : 'session')],
+    tags: [
+      way === 'oidc' ? 'provider' : (way ?? (/^(Token|KeySet)$/.test(gives) ? 'token' : 'session')),
+    ],
     summary,
     security: isForSession ? [{ cookie: [] }, { session: [] }] : [{}],
     ...(members &&

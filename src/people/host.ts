@@ -1,11 +1,11 @@
 /** The thread of people, as the thread that has the store sees it: started by the first request that needs it, answered from the store, ended when nobody signs in. */
 import { Worker } from 'node:worker_threads'
+import { callsBetween } from '#base/calls.ts'
 import { ApiError } from '#errors.ts'
+import type { Delivery } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
-import type { Mailer } from '#model/services.ts'
-import type { Observe } from '#observe.ts'
-import { callsBetween } from '#people/calls.ts'
+import type { Event, Observe } from '#observe.ts'
 import { messageOf } from '#people/mails.ts'
 import { type Mail, type ThreadCalls, unavailable } from '#people/messages.ts'
 import { peopleRows } from '#people/rows.ts'
@@ -16,44 +16,37 @@ import { readPrimary, type StoreAccess, writeQueries } from '#write/job.ts'
 /** After so long without a request the thread is ended, in milliseconds. */
 const idle = 600_000
 
-/** How long a mail may take, in milliseconds. */
-const longestMail = 30_000
-
 /** What answers requests for sign-in. */
 export type AskPeople = ThreadCalls['answer']
 
 export type HostOptions = StoreAccess & {
   readonly model: Model
   readonly people: People
-  readonly mail: Mailer
+  /** How its letters leave. */
+  readonly delivery: Delivery
   readonly observe: Observe
   readonly wakeOutbox: () => void
   /** The settings, for the address that the service has now. */
   readonly settings: () => PeopleSettings
 }
 
-/** What the thread of people asks of the one that has the store: rows of people, statements, mails, and lines of the log or of a developer's terminal. */
+/** What the thread of people asks of the one that has the store: rows of people, statements, the words of letters, and what is to be told. */
 const callsFor = (options: HostOptions) => {
-  const { people, mail, observe, dialect, writer, settings } = options
+  const { people, observe, dialect, writer, settings } = options
   const read = (query: Query) => readPrimary(options, query)
   return {
     ...peopleRows({ ...options, ask: piece => read(queryOf(piece, dialect)) }, people),
     read,
     write: async (query: Query) => (await writeQueries(writer, [query]))[0] ?? [],
-    mail: (letter: Mail) => {
-      const compose = () => messageOf(letter, settings(), people.mails)
-      const sent = { recipient: null, address: letter.to, compose }
-      return mail.send(sent, AbortSignal.timeout(longestMail))
-    },
-    log: (message: string) => observe({ kind: 'problem', message: `sign-in: ${message}` }),
-    show: (text: string) => observe({ kind: 'shown', text }),
+    compose: (mail: Mail) => messageOf(mail, settings(), people.mails),
+    observe: (event: Event) => observe(event),
   }
 }
 export type HostCalls = ReturnType<typeof callsFor>
 
 /** Answers requests for sign-in in a thread of its own; `close` ends it. */
 export const hostPeople = (options: HostOptions) => {
-  const { observe, dialect, settings } = options
+  const { observe, dialect, settings, delivery } = options
   const offered = callsFor(options)
   let thread: ReturnType<typeof begin> | undefined
   let timer: NodeJS.Timeout | undefined
@@ -72,7 +65,7 @@ export const hostPeople = (options: HostOptions) => {
   }
   const begin = () => {
     const { NODE_COMPILE_CACHE: compiled } = process.env
-    const data: ThreadData = { settings: settings(), mark: dialect.placeholder(1).slice(0, -1) }
+    const mark = dialect.placeholder(1).slice(0, -1)
     const worker = new Worker(new URL('./thread.ts', import.meta.url), {
       // The library writes there by itself, with addresses in its lines.
       stdout: true,
@@ -81,7 +74,7 @@ export const hostPeople = (options: HostOptions) => {
       // No variable of the machine is an option: the library would read secrets, trusted origins and telemetry from them. Only where compiled code is kept is Node's own matter.
       env: { NODE_ENV: 'production', ...(compiled && { NODE_COMPILE_CACHE: compiled }) },
       resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-      workerData: data,
+      workerData: { settings: settings(), delivery, mark } satisfies ThreadData,
     })
     // What nobody reads would stay in memory.
     for (const lines of [worker.stdout, worker.stderr]) lines.resume()
@@ -102,9 +95,9 @@ export const hostPeople = (options: HostOptions) => {
       try {
         return await thread.calls.there.answer(request)
       } catch (error) {
-        // What the library throws is no reason to leave a caller without an answer.
-        if (!(error instanceof ApiError)) offered.log(`a request failed: ${error}`)
-        throw unavailable()
+        if (!(error instanceof ApiError))
+          observe({ kind: 'problem', message: `sign-in: a request failed: ${error}` })
+        throw error
       }
     }) satisfies AskPeople,
     close: async () => {

@@ -10,7 +10,13 @@ import { errorHeaders, type Reply } from '#http/reply.ts'
 import { type App, type Http, header, queryString } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'
 import type { AskPeople } from '#people/host.ts'
-import { type AuthAnswer, callerHeader, type Language, languageHeader } from '#people/messages.ts'
+import {
+  type AuthAnswer,
+  callerHeader,
+  type Language,
+  languageHeader,
+  unavailable,
+} from '#people/messages.ts'
 import {
   type AuthPath,
   authPath,
@@ -164,7 +170,9 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
       const query = queryString(c)
       const url = `${settings.url}${c.req.path}${query === '' ? '' : `?${query}`}`
       const sent = body && JSON.stringify(body)
-      const answer = await signIn.ask({ method: one.method, url, headers, body: sent })
+      const asked = { method: one.method, url, headers, body: sent }
+      // What the library throws is no reason to leave a caller without an answer.
+      const answer = await signIn.ask(asked).catch(() => Promise.reject(unavailable()))
       const isConfigured = settings.providers.some(({ name }) => name === body?.provider)
       return replyOf(answer, requestId, isConfigured)
     })

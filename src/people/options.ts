@@ -51,19 +51,21 @@ const pluginsOf = (settings: PeopleSettings, { mail }: PeopleServices) => {
         // Where there is no ID token the library asks for the person with the access token alone, which no nonce binds to this sign-in.
         accountSubject: ({ tokens }) => {
           if (!tokens.idToken) throw new Error(`the identity provider ${name} gave no ID token`)
-          const claims = decodeJwt(tokens.idToken)
+          const { sub = '', aud, azp } = decodeJwt(tokens.idToken)
           // OpenID Connect Core, section 3.1.3.7: of several audiences, or where the token says so, we are the one that asked.
-          const { aud, azp = [aud].flat().length > 1 ? '' : clientId } = claims
-          if (azp !== clientId)
+          if ((azp ?? ([aud].flat().length > 1 ? '' : clientId)) !== clientId)
             throw new Error(`the identity provider ${name} gave an ID token to another client`)
-          return claims.sub ?? ''
+          // OpenID Connect Core, section 2: what is no such text, the store might refuse after a row is made.
+          if (!/^[\x20-\x7e]{1,255}$/.test(sub))
+            throw new Error(`the identity provider ${name} gave an ID token without a subject`)
+          return sub
         },
         // An address that the provider does not vouch for is taken for nobody's: else the answer would tell whether it is known here.
-        mapProfileToUser: ({ email, email_verified: said }) => {
-          const emailVerified = typeof email === 'string' && /^true$/i.test(String(said))
-          return emailVerified
-            ? { emailVerified }
-            : { emailVerified, email: `${crypto.randomUUID()}@unproved.invalid` }
+        mapProfileToUser: ({ email: given, email_verified: said, name: called }) => {
+          const emailVerified = typeof given === 'string' && /^true$/i.test(String(said))
+          const name = typeof called === 'string' ? called : ''
+          const email = emailVerified ? {} : { email: `${crypto.randomUUID()}@unproved.invalid` }
+          return { emailVerified, name, ...email }
         },
         scopes: [...scopes],
         disableImplicitSignUp: true,

@@ -10,7 +10,6 @@ export const documentPath = '/openapi.json'
 
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
-const time = { type: 'string', format: 'date-time' } as const
 const email = { type: 'string', format: 'email' } as const
 const code = { ...text, pattern: '^\\d{8}$', description: 'The code from the mail.' } as const
 const password = { ...text, minLength: 12, maxLength: 128 } as const
@@ -19,88 +18,18 @@ const path = { ...text, description: 'A path of the service, or an address of a 
 /** The members of a body, by their names. */
 export type BodyMembers = Readonly<Record<string, JsonSchema>>
 
-const object = (properties: BodyMembers, needed = Object.keys(properties)): JsonSchema => ({
-  type: 'object',
-  ...(needed.length > 0 && { required: needed }),
-  properties,
-})
-
-const person = { $ref: '#/components/schemas/Person' }
-const session = { $ref: '#/components/schemas/Session' }
-
-/** What is answered, by the names of its schemas. */
-export const authSchemas = {
-  Success: object({ success: flag }),
-  Status: object({ status: flag }),
-  Person: object(
-    {
-      id: { ...text, description: 'The id of the row, in letters.' },
-      name: text,
-      email,
-      emailVerified: { ...flag, description: 'Whether the address was proved.' },
-      image: { type: 'null' },
-      role: { type: ['string', 'null'] },
-      blocked: { type: ['boolean', 'null'] },
-      createdAt: time,
-      updatedAt: time,
-    },
-    ['id', 'name', 'email', 'emailVerified', 'createdAt', 'updatedAt'],
-  ),
-  Session: object({
-    id: text,
-    token: { ...text, description: 'Names the session to /revoke-session; it signs nobody in.' },
-    userId: text,
-    createdAt: time,
-    updatedAt: time,
-    expiresAt: time,
-    ipAddress: { type: ['string', 'null'] },
-    userAgent: { type: ['string', 'null'] },
-    method: {
-      type: ['string', 'null'],
-      description: 'How it came to be: mail, password, link, provider.',
-    },
-  }),
-  SignedIn: object({ token: text, user: person, redirect: flag, url: text }, ['token', 'user']),
-  PasswordChanged: object({ token: { type: ['string', 'null'] }, user: person }),
-  Started: object({
-    url: { ...text, format: 'uri', description: 'Where the browser is to go.' },
-    redirect: flag,
-  }),
-  Accounts: {
-    type: 'array',
-    items: object({
-      id: text,
-      providerId: text,
-      accountId: text,
-      userId: text,
-      scopes: { type: 'array', items: text },
-      createdAt: time,
-      updatedAt: time,
-    }),
-  },
-  Sessions: { type: 'array', items: session },
-  SignedInNow: { anyOf: [object({ session, user: person }), { type: 'null' }] },
-  Token: object({ token: { ...text, description: 'A JSON Web Token for both APIs.' } }),
-  KeySet: object({
-    keys: {
-      type: 'array',
-      items: object({ kty: text, crv: text, x: text, alg: text, kid: text, use: text }),
-    },
-  }),
-} satisfies BodyMembers
-
 /** A path with the members of its body that pass; those of a way in are there where that is switched on. */
 export type AuthPath = {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly summary: string
-  /** The name of what it answers with; null where it leads elsewhere. */
-  readonly gives: keyof typeof authSchemas | null
-  readonly way?: WayIn
+  /** The name of the schema of its answer; null where it leads elsewhere. */
+  readonly gives: string | null
+  readonly way?: WayIn | undefined
   /** Whether it is for those alone who are signed in. */
   readonly isForSession?: boolean
   /** Absent where there is no body; a name that ends in ? may be left out. */
-  readonly takes?: BodyMembers
+  readonly takes?: BodyMembers | undefined
 }
 
 const provider = { provider: text, 'callbackURL?': path, 'errorCallbackURL?': path }
@@ -162,12 +91,8 @@ export const authPaths: readonly AuthPath[] = Object.entries(byWay).flatMap(([wa
     const [method, path = ''] = line.split(' ') as [AuthPath['method'], string]
     const isForSession = 'said' in given
     const [summary, gives, takes] = isForSession ? given.said : given
-    return {
-      ...{ method, path, summary, gives },
-      ...(way !== 'any' && { way: way as WayIn }),
-      ...(isForSession && { isForSession }),
-      ...(takes && { takes }),
-    }
+    const its = way === 'any' ? undefined : (way as WayIn)
+    return { method, path, summary, gives, isForSession, takes, way: its }
   }),
 )
 

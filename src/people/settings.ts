@@ -2,6 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { secretBytes } from '#auth/secret.ts'
 import type { Config, Provider } from '#config.ts'
+import type { Delivery } from '#mail/mail.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
 import { anonymous, judge, nobody } from '#model/policy.ts'
@@ -35,6 +36,7 @@ export type PeopleSettings = {
 /** What the thread of people is started with. */
 export type ThreadData = {
   readonly settings: PeopleSettings
+  readonly delivery: Delivery
   /** What stands before the number of a parameter in SQL. */
   readonly mark: string
 }

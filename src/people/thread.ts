@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { flushCompileCache } from 'node:module'
 import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
+import { callsBetween } from '#base/calls.ts'
+import { createMail } from '#mail/mail.ts'
 import { seen, storeAdapter } from '#people/adapter.ts'
-import { callsBetween } from '#people/calls.ts'
 import type { HostCalls } from '#people/host.ts'
-import type { ThreadCalls } from '#people/messages.ts'
+import type { Mail, ThreadCalls } from '#people/messages.ts'
 import { optionsOf } from '#people/options.ts'
 import { boundedFetch } from '#people/outgoing.ts'
 import type { ThreadData } from '#people/settings.ts'
@@ -16,7 +18,7 @@ import { type Sql, sql } from '#sql/sql.ts'
 
 const port = parentPort
 if (port === null) throw new Error('this file is a thread of a service')
-const { settings, mark } = workerData as ThreadData
+const { settings, delivery, mark } = workerData as ThreadData
 try {
   // Content goes first; on Linux this is of the calling thread alone, elsewhere of the whole process.
   if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5))
@@ -37,11 +39,29 @@ const { there } = callsBetween<HostCalls>(port, offered)
 const asked = (piece: Sql) => queryOf(piece, { placeholder: n => `${mark}${n}` })
 const write = (piece: Sql) => there.write(asked(piece))
 
+const tell = (kind: 'notice' | 'problem', message: string) =>
+  void there.observe({ kind, message: `sign-in: ${message}` })
+const mailer = createMail({ now: Date.now, observe: there.observe, delivery })
+/** Sends a letter, which may take half a minute. */
+const mail = async (letter: Mail) => {
+  const message = await there.compose(letter)
+  const sent = { recipient: null, address: letter.to, compose: () => message }
+  await mailer.send(sent, AbortSignal.timeout(30_000))
+}
+/** Waits for what was answered already: a refusal is nobody's fault here, and a letter that did not leave was told. */
+const later = (work: Promise<unknown>) =>
+  void work.catch(error => {
+    const isRefused = isAPIError(error) && error.statusCode < 500
+    if (!isRefused && error?.isTold !== true)
+      tell('problem', `what was answered already failed: ${error}`)
+  })
+
 /** The end of the window stands where the library has the time of the last request: it deletes what is long past. */
 const count = async (key: string, seconds: number): Promise<number> => {
   const now = Date.now()
   const ends = now + seconds * 1000
-  const isOver = sql`auth_rates.last_request <= ${now}`
+  // By a clock that was set back a window would last as long as that.
+  const isOver = sql`(auth_rates.last_request <= ${now} or auth_rates.last_request > ${ends + seconds * 1000})`
   const [row] = await write(sql`insert into auth_rates (id, key, count, last_request)
     values (${randomUUID()}, ${key}, 1, ${ends}) on conflict (key) do update set
     count = case when ${isOver} then 1 else auth_rates.count + 1 end,
@@ -52,10 +72,11 @@ const count = async (key: string, seconds: number): Promise<number> => {
 
 const auth = betterAuth(
   optionsOf(settings, {
-    ...{ count, mail: there.mail, log: there.log, show: there.show },
+    ...{ count, mail, later },
+    // What is wrong with a request is among it, and what was wrong in it.
+    log: message => tell('notice', message.replace(/^(Invalid \w+): .*/s, '$1')),
+    show: text => void there.observe({ kind: 'shown', text }),
     database: storeAdapter({ read: piece => there.read(asked(piece)), write, rows: there }),
-    later: work =>
-      void work.catch(error => there.log(`what was answered already failed: ${error}`)),
     call: async (path, given) => {
       const endpoints = Object.values(auth.api) as readonly ((given: object) => Promise<unknown>)[]
       await endpoints.find(one => (one as { path?: string }).path === path)?.(given)

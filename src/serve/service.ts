@@ -131,7 +131,7 @@ const peopleOf = async (
     publicUrl,
     askPeople,
     ...more
-  }: Pick<HostOptions, 'mail' | 'observe' | 'wakeOutbox'> & {
+  }: Pick<HostOptions, 'delivery' | 'observe' | 'wakeOutbox'> & {
     readonly engine: Engine
     readonly publicUrl: () => string
     readonly askPeople: AskPeople | undefined
@@ -218,7 +218,7 @@ export const openService = async (
     if (message !== undefined) observe({ kind: 'notice', message })
   }
   const people = await peopleOf(config, content, model, {
-    ...{ engine, mail: services.mail, observe, publicUrl: services.publicUrl },
+    ...{ engine, delivery, observe, publicUrl: services.publicUrl },
     ...{ wakeOutbox: outbox.wake, askPeople: own?.askPeople },
   })
   const endPurging = own

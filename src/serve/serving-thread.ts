@@ -1,11 +1,12 @@
 /** One of several threads that serve, and what it and the main thread tell each other. */
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { callsBetween } from '#base/calls.ts'
 import type { OnTotals, ThreadCounts } from '#base/rate-counts.ts'
 import { type Tallies, talliesOf } from '#base/tallies.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
-import { type AuthAnswer, type AuthRequest, unavailable } from '#people/messages.ts'
+import type { ThreadCalls } from '#people/messages.ts'
 import { shrinkAtRest } from '#serve/heap.ts'
 import type { Program } from '#serve/prepare.ts'
 import { firstDescriptor } from '#serve/processes.ts'
@@ -18,6 +19,8 @@ export type ThreadSetup = {
   readonly number: number
   readonly share: EngineShare
   readonly tallies: Tallies
+  /** Where requests for sign-in are answered. */
+  readonly people: MessagePort
 }
 
 /** What a serving thread tells the main thread. */
@@ -39,7 +42,6 @@ export type FromThread =
       readonly seen: ReadonlyMap<string, number>
     }
   | { readonly kind: 'metrics'; readonly metrics: ThreadMetrics }
-  | { readonly kind: 'people'; readonly id: number; readonly request: AuthRequest }
   | { readonly kind: 'damaged'; readonly message: string }
 
 /** What it is told. */
@@ -54,20 +56,16 @@ export type ToThread =
       readonly totals: ReadonlyMap<string, number>
     }
   | { readonly kind: 'metrics' }
-  /** The answer to a request for sign-in, or the error. */
-  | { readonly kind: 'people'; readonly id: number; readonly answer: AuthAnswer | undefined }
   | { readonly kind: 'damaged' | 'stopped'; readonly message: string }
   | { readonly kind: 'end' }
 
 /** Serves as one of several threads; ends when the main thread says so. */
 export const serveAsThread = async (program: Program): Promise<void> => {
-  const { number, share, tallies } = workerData as ThreadSetup
+  const { number, share, tallies, people } = workerData as ThreadSetup
   const main = parentPort as MessagePort
   const tell = (message: FromThread) => main.postMessage(message)
   const learning = new Map<string, OnTotals>()
   const uncounted: ((totals: ReadonlyMap<string, number>) => void)[] = []
-  const waiting = new Map<number, (answer: AuthAnswer | undefined) => void>()
-  let lastRequest = 0
   // The main thread does what is in it.
   const outbox = { wake: () => tell({ kind: 'effect' }), close: async () => {} }
   const thread = {
@@ -85,16 +83,7 @@ export const serveAsThread = async (program: Program): Promise<void> => {
       },
     } satisfies ThreadCounts,
     onDamage: (message: string) => tell({ kind: 'damaged', message }),
-    askPeople: async (request: AuthRequest): Promise<AuthAnswer> => {
-      const id = ++lastRequest
-      const answer = await new Promise<AuthAnswer | undefined>(resolve => {
-        waiting.set(id, resolve)
-        tell({ kind: 'people', id, request })
-      })
-      waiting.delete(id)
-      if (answer) return answer
-      throw unavailable()
-    },
+    askPeople: callsBetween<ThreadCalls>(people, {}).there.answer,
   }
   const service = await openService(program, { onFatal: () => process.exit(1), thread })
   const socket = program.socket && firstDescriptor + number - 1
@@ -114,8 +103,6 @@ export const serveAsThread = async (program: Program): Promise<void> => {
         return learning.get(message.what)?.(message.window, message.totals)
       case 'metrics':
         return tell({ kind: 'metrics', metrics: (await metrics?.json()) ?? [] })
-      case 'people':
-        return waiting.get(message.id)?.(message.answer)
       case 'damaged':
         return engine.tellDamage?.(message.message)
       case 'stopped':

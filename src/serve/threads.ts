@@ -2,13 +2,13 @@
 
 import { availableParallelism, totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { isMainThread, MessageChannel, Worker, workerData } from 'node:worker_threads'
+import { callsBetween } from '#base/calls.ts'
 import { createTallies, forget, numbersOf, type Tallies } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
 import { createTotals } from '#http/limit/counts.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
-import type { AuthAnswer } from '#people/messages.ts'
 import { authOf } from '#serve/auth.ts'
 import { halveYoung, keepHeapSmall } from '#serve/heap.ts'
 import { freePort } from '#serve/listen.ts'
@@ -158,7 +158,7 @@ const startThread = (
   const worker = new Worker(process.argv[1] as string, {
     argv: process.argv.slice(2),
     workerData: setup,
-    transferList: [setup.share.port],
+    transferList: [setup.share.port, setup.people],
   })
   const { promise: exited, resolve: setExited } = Promise.withResolvers<void>()
   const tell = (message: ToThread) => worker.postMessage(message)
@@ -245,11 +245,6 @@ export const serveInThreads = async (
       case 'metrics':
         known.metrics = message.metrics
         return known.scrapes.shift()?.(message.metrics)
-      case 'people': {
-        const { id, request } = message
-        const answered = (answer?: AuthAnswer) => tell({ kind: 'people', id, answer })
-        return void service.people?.ask(request).then(answered, () => answered())
-      }
       case 'damaged':
         return engine.tellDamage?.(message.message)
       default:
@@ -258,7 +253,9 @@ export const serveInThreads = async (
   }
   const begin = (number: number): void => {
     const share = engine.shareWith?.(number) as EngineShare
-    const setup = { isServingThread: true, number, share, tallies } as const
+    const { port1, port2: people } = new MessageChannel()
+    if (service.people) callsBetween(port1, { answer: service.people.ask })
+    const setup = { isServingThread: true, number, share, tallies, people } as const
     const known = startThread(setup, heard, why => void died(number, why))
     threads.set(number, known)
   }

@@ -122,7 +122,7 @@ export const stepUp = (
 ): readonly GuardedStep[] => {
   const { people } = model
   const key = people?.entity === entity ? people.emailKey : undefined
-  const isOld = viewer.since !== undefined && now / 1000 - viewer.since > freshFor
+  const isOld = viewer.since !== undefined && Math.abs(now / 1000 - viewer.since) > freshFor
   if (people === undefined || key === undefined || !isOld || !values.has(key)) return []
   const own = sql`select 1 from ${name(people.table)} where ${row}`
   return [

@@ -435,10 +435,8 @@ test('of two rows that would have one address there is one, whoever is first', a
 
 test('by a token of an older session the address stays as it is, in both APIs; all else may change', async () => {
   const { by, id } = await signIn(world, 'stale@example.org')
-  await world.change(
-    'update auth_sessions set created_at = created_at - 700000 where user_id = ?1',
-    Number(id),
-  )
+  const makeOlder = 'update auth_sessions set created_at = created_at - ?1 where user_id = ?2'
+  await world.change(makeOlder, 700_000, Number(id))
   const headers = await by.bearer()
   const patch = (body: object) => by.send('PATCH', `/api/users/${id}`, body, { headers })
   const refused = await patch({ email: 'thief@example.org' })
@@ -451,6 +449,9 @@ test('by a token of an older session the address stays as it is, in both APIs; a
     newEmail: 'thief@example.org',
   })
   assert.deepEqual([change.status, change.code], [403, 'STEP_UP_NEEDED'])
+  // As of a session that was made before the clock was set back.
+  await world.change(makeOlder, -1_400_000, Number(id))
+  assert.equal((await by.post('/auth/email-otp/request-email-change', {})).code, 'STEP_UP_NEEDED')
 })
 
 test('whoever gave a row of theirs an address of another loses it to the code of its owner, token and all', async () => {
@@ -531,6 +532,7 @@ it('bodies that are cut off, of another kind or with another header in an addres
     'A <a@example.org>',
     '"a b"@example.org',
     'a@example.org\0',
+    `${'a'.repeat(243)}@example.org`,
     ['a@example.org'],
     { toLowerCase: 'a@example.org' },
     5,
@@ -538,6 +540,10 @@ it('bodies that are cut off, of another kind or with another header in an addres
   ]) {
     const { status, text } = await visitorOf(world).post(path, { email, type: 'sign-in' })
     assert.equal(status, 400, `${JSON.stringify(email)}: ${text}`)
+  }
+  for (const type of ['forget-password', 'email-verification', 'change-email', 'else', 5, null]) {
+    const { status, text } = await visitorOf(world).post(path, { email: 'ada@example.org', type })
+    assert.equal(status, 400, `${type}: ${text}`)
   }
   for (const otp of [['12345678'], { length: 8 }, 12_345_678, null, '١٢٣٤٥٦٧٨'])
     for (const email of ['ada@example.org', 'half@example.org'])
@@ -555,6 +561,8 @@ it('no event of the log holds a code, a session, a token or an address', async (
   const { authorization } = await by.bearer()
   await by.get(`/auth/callback/x?code=${otp}&state=${otp}`)
   await by.get(`/signin?error=x&token=${otp}`)
+  await by.post('/auth/email-otp/request-email-change', { newEmail: 'logged@example.org' })
+  assert.ok(!world.events.some(({ kind }) => kind === 'problem'), 'a refusal is no problem')
   const log = JSON.stringify(world.events)
   const session = answer.headers.get('set-auth-token') ?? ''
   for (const secret of [otp, answer.json.token, session, authorization, 'logged@example.org'])

@@ -4,7 +4,9 @@ import { after, before, test } from 'node:test'
 import { getAuthTables } from 'better-auth/db'
 import { withOpened } from '#base/with-opened.ts'
 import { columnName } from '#model/names.ts'
+import type { PeopleServices } from '#people/hooks.ts'
 import { optionsOf } from '#people/options.ts'
+import type { PeopleSettings } from '#people/settings.ts'
 import { queryOf } from '#sql/engine.ts'
 import { until } from '#test/support/wait.ts'
 import {
@@ -71,27 +73,9 @@ const count = async (text: string, ...values: readonly (string | number)[]) =>
 
 test('the tables have exactly the columns that the library asks for, on this engine', async () => {
   const options = optionsOf(
-    {
-      title: 'Duet',
-      url: home,
-      secret: peopleSecret,
-      oldSecret: undefined,
-      signUp: true,
-      signUpRate: 1,
-      limited: true,
-      development: false,
-      origins: [home],
-      ...people(),
-    },
-    {
-      database: undefined,
-      mail: async () => {},
-      later: () => {},
-      log: () => {},
-      show: () => {},
-      call: async () => {},
-      count: async () => 1,
-    },
+    { ...people(), url: home, secret: peopleSecret, origins: [home] } as unknown as PeopleSettings,
+    // None is called: the options are read alone.
+    {} as PeopleServices,
   )
   const tables = Object.values(getAuthTables(options)).filter(({ modelName }) =>
     modelName.startsWith('auth_'),
@@ -315,6 +299,8 @@ it('an ID token that is forged signs nobody in, whatever of it is forged', async
     'without a subject': own({ sub: undefined, email: undefined }),
     'with an empty subject': own({ sub: '' }),
     'of a subject that is no text': own({ sub: ['honest'] }),
+    'of a subject that is too long': own({ sub: 'x'.repeat(256) }),
+    'of a subject with NUL': own({ sub: 'honest\0' }),
     'no token at all': () => undefined,
     'a text': () => 'a.b.c',
   }
@@ -353,11 +339,18 @@ it('what one provider sends home is nothing at the callback of another, and its 
   assert.deepEqual([other.asked(), liar.asked()], [0, before])
 })
 
-it('the same subject at two providers is two people, and an address that is no text makes no row', async () => {
+it('the same subject at two providers is two people, and an address that is no text makes no row, as a name that is none does', async () => {
   await withProvider(['twin', 'twin@example.org', true])
   const by = visitorOf(world)
   await (await withLiar(by, 'twin', claims => signedWith(liar.key, claims)))()
   assert.equal((await userOf(by)).email, 'twin@forged.example')
+  for (const [at, name] of [5, { a: 1 }, null, 'a\0'].entries()) {
+    const named = visitorOf(world)
+    await (
+      await withLiar(named, `named${at}`, claims => signedWith(liar.key, { ...claims, name }))
+    )()
+    assert.equal((await userOf(named))?.name, 'New member', String(name))
+  }
   for (const email of [5, ['typed@example.org'], { toLowerCase: 1 }]) {
     const typed = visitorOf(world)
     const forge: Forge = claims => signedWith(liar.key, { ...claims, email })
