@@ -3,7 +3,6 @@
  * the store of files one by one; once none is left the table is dropped. What the table has is newer than what the row has: only the
  * earlier release puts something there.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { withOpened } from '#base/with-opened.ts'
 import type { FormerFiles } from '#model/field.ts'
 import { columnName } from '#model/model.ts'
@@ -134,8 +133,6 @@ export const checkMoved = async (...store: Parameters<typeof fieldsThere>): Prom
       )
 }
 
-const [hour, batch] = [3_600_000, 100]
-
 export type Moving = Former & {
   /** A session of its own, for the end. */
   readonly session: () => Promise<Session>
@@ -166,6 +163,9 @@ export const dropFormer = async (
     if (!hasSome) await drop(session, dialect, from.table)
 }
 
+/** So often in a row a file may be another one when it is moved. */
+const mostTries = 5
+
 /** Moves all files that are in the table of a field, and drops it; `moved` is told of each. Throws in the end if some could not be. */
 const moveField = async (
   moving: Moving,
@@ -176,31 +176,22 @@ const moveField = async (
   const { reader, dialect } = moving
   const { table, row } = of.from
   const faults: string[] = []
-  const fault = (id: number, why: string) =>
-    faults.push(`${of.key} of ${of.entityName} ${id} (${why})`)
-  let left: number[] = []
-  for (let last = 0, before = -1; ; ) {
-    const some = sql`select ${name(row)} from ${name(table)} where ${name(row)} > ${last} order by 1 limit ${batch}`
-    const rows = await reader.query(queryOf(some, dialect), { isPresent: true })
-    if (rows.length === 0) {
-      // Some may have been replaced while they were moved; those whose row is gone stay.
-      if (last === 0 || faults.length > 0 || left.length === before) break
-      before = left.length
-      last = 0
-      left = []
-    }
-    for (const [id] of rows) {
-      if (signal?.aborted) return
-      last = Number(id)
-      try {
-        if (await move(moving, of, last)) moved()
-        else left.push(last)
-      } catch (error) {
-        fault(last, (error as Error).message)
-      }
+  for (let at = 0, tries = 0; ; ) {
+    const next = sql`select ${name(row)} from ${name(table)} where ${name(row)} >= ${at} order by 1 limit 1`
+    const [[id] = []] = await reader.query(queryOf(next, dialect), { isPresent: true })
+    if (id === undefined) break
+    if (signal?.aborted) return
+    tries = Number(id) === at ? tries + 1 : 1
+    at = Number(id)
+    try {
+      if (await move(moving, of, at)) moved()
+      // It may have been replaced, moved or deleted in that moment.
+      else if (tries === mostTries) throw new Error('there is no such row: delete it')
+    } catch (error) {
+      faults.push(`${of.key} of ${of.entityName} ${at} (${(error as Error).message})`)
+      at++
     }
   }
-  for (const id of left) fault(id, 'there is no such row: delete it')
   if (faults.length > 0)
     throw new Error(
       `${faults.length} files in the table ${table} were not moved, the first of them ${faults[0]}`,
@@ -219,31 +210,4 @@ export const moveFormer = async (moving: Moving, signal?: AbortSignal): Promise<
   for (const of of movedFields(moving.entities))
     await whileThere(moving, of.from.table, () => moveField(moving, of, count, signal))
   return moved
-}
-
-/**
- * Moves the files of an earlier release in the background until none is left: at once where it cannot serve any more, an hour from now
- * where processes are replaced one by one. Gives a function that ends it.
- */
-export const startMoving = (
-  moving: Moving,
-  onFailed: (error: unknown) => void,
-): (() => Promise<void>) => {
-  if (movedFields(moving.entities).length === 0) return async () => {}
-  const ended = new AbortController()
-  const { signal } = ended
-  const pause = (time: number) => sleep(time, undefined, { ref: false, signal }).catch(() => {})
-  const rounds = async () => {
-    for (await pause(moving.isShared ? hour : 0); !signal.aborted; await pause(hour))
-      try {
-        return void (await moveFormer(moving, signal))
-      } catch (error) {
-        onFailed(error)
-      }
-  }
-  const running = rounds()
-  return () => {
-    ended.abort()
-    return running
-  }
 }

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '#errors.ts'
+import { type Moving, moveFormer } from '#files/former.ts'
 import type { FileStore } from '#files/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName } from '#model/model.ts'
@@ -49,19 +50,6 @@ export class BeingRemoved extends ApiError {
       retryAfter: 1,
     })
   }
-}
-
-const patience = { tries: 100, pause: 50 } as const
-
-/** The result of work that notes an arrival, which is tried again while the same bytes are being removed. */
-export const onceRemoved = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-  for (let left: number = patience.tries; ; left--)
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof BeingRemoved) || left === 0) throw error
-      await sleep(patience.pause)
-    }
 }
 
 export type Collecting = {
@@ -155,18 +143,37 @@ export const collectGarbage = async (
 
 const roundsOfADay = 24
 
-/** Collects garbage each hour from now on, and once a day looks through the store for bytes without a row; gives a function that ends it. */
-export const startCollecting = (
-  collecting: Collecting,
-  onFailed: (error: unknown) => void,
-): (() => void) => {
+/**
+ * Moves the files of an earlier release until none is left, and collects garbage, each hour from now on; once a day it looks through the
+ * store for bytes without a row. Gives a function that ends it.
+ */
+export const startTidying = (
+  tidying: Collecting & Moving,
+  onFailed: (message: string) => void,
+): (() => Promise<void>) => {
   const ended = new AbortController()
+  const { signal } = ended
+  let moving = Promise.resolve()
   const rounds = async () => {
-    for (let round = 0; !ended.signal.aborted; round++) {
-      await collectGarbage(collecting, round % roundsOfADay === 1).catch(onFailed)
-      await sleep(hour, undefined, { ref: false, signal: ended.signal }).catch(() => {})
+    for (let round = 0, isMoved = false; !signal.aborted; round++) {
+      // Where processes are replaced one by one, an earlier release may serve for an hour yet.
+      if (!isMoved && (round > 0 || !tidying.isShared))
+        moving = moveFormer(tidying, signal).then(
+          () => {
+            isMoved = true
+          },
+          error => onFailed(error.message),
+        )
+      await moving
+      await collectGarbage(tidying, round % roundsOfADay === 1).catch(error =>
+        onFailed(`files that no row names were not collected: ${error.message}`),
+      )
+      await sleep(hour, undefined, { ref: false, signal }).catch(() => {})
     }
   }
   void rounds()
-  return () => ended.abort()
+  return () => {
+    ended.abort()
+    return moving
+  }
 }

@@ -28,26 +28,19 @@ export type S3Settings = {
   readonly patience?: number
   /** The folder in which files wait until they are whole. */
   readonly spool?: string
-  /** From this length on a file is sent in parts, of this length each. */
-  readonly partBytes?: number
 }
 
 type S3Request = {
   readonly method?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Blob | string
+  readonly body?: Blob
   /** Whether what it is about may be missing, so that a 404 is an answer. */
   readonly mayLack?: true
   /** Whether the answer is read by who asked, as it comes. */
   readonly isStreamed?: true
 }
 
-const mebibyte = 1_048_576
-/** S3 takes no more parts of one file. */
-const mostParts = 10_000
-/** So many bytes may take as long again as the store may be silent: of the usual 30 s, 100 kB a second. */
-const bytesInPatience = 3_000_000
 const tries = 3
 
 const removal: S3Request = { method: 'DELETE', mayLack: true }
@@ -62,8 +55,19 @@ const elements = (xml: string, name: string): readonly string[] =>
     text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name) => escapes[name] ?? "'"),
   )
 
+/** The text of the first of them; empty if there is none. */
+const element = (xml: string, name: string): string => elements(xml, name)[0] ?? ''
+
+/** The bytes of a body; `moved` is told of each chunk that is taken. */
+async function* taken(body: Blob, moved: () => void) {
+  for await (const chunk of body.stream()) {
+    moved()
+    yield chunk
+  }
+}
+
 /** Sends signed requests to a bucket. What S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. */
-const bucketClient = (settings: S3Settings, patience: number, partBytes: number) => {
+const bucketClient = (settings: S3Settings, patience: number) => {
   const { bucket, endpoint, region, accessKeyId, secretAccessKey, sessionToken } = settings
   const client = new AwsClient({
     accessKeyId,
@@ -86,11 +90,14 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
   ) => {
     const url = new URL(`${endpoint}/${bucket}${key === '' ? '' : `/${key}`}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const bytes = typeof body === 'string' ? body.length : (body?.size ?? 0)
     const late = new AbortController()
-    const most = patience * (1 + bytes / bytesInPatience)
-    const silence = setTimeout(() => late.abort(new Error('it is silent')), most)
-    const request = await client.sign(url, { method, headers, body: body ?? null })
+    const silence = setTimeout(() => late.abort(new Error('it is silent')), patience)
+    // A file may take long, as long as it is taken.
+    const sent = body && {
+      headers: { ...headers, 'Content-Length': String(body.size) },
+      body: ReadableStream.from(taken(body, () => silence.refresh())),
+    }
+    const request = await client.sign(url, { method, headers, ...sent })
     try {
       return await fetch(request, { signal: late.signal })
     } finally {
@@ -111,8 +118,9 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
         const read = answer.ok && isStreamed ? [] : whole(answer, patience, why => new Error(why))
         const text = Buffer.concat(await Array.fromAsync(read)).toString()
         if (isDone) return { answer, text }
-        const [code = '', message = ''] = ['Code', 'Message'].map(name => elements(text, name)[0])
-        failed = unavailable(`${what} was answered ${answer.status} ${code} ${message}`.trim())
+        const code = element(text, 'Code')
+        const why = `${answer.status} ${code} ${element(text, 'Message')}`
+        failed = unavailable(`${what} was answered ${why}`.trim())
         if (code === 'NoSuchBucket') failed = unavailable(noBucket)
         const { status } = answer
         // Another try of any other would be answered alike.
@@ -126,55 +134,23 @@ const bucketClient = (settings: S3Settings, patience: number, partBytes: number)
     }
   }
 
-  const sendParts = async (key: string, file: Blob): Promise<void> => {
-    const begun = await send(key, { method: 'POST', query: { uploads: '' } })
-    const [uploadId] = elements(begun.text, 'UploadId')
-    if (uploadId === undefined) throw unavailable(`it gave no id for an upload of /${key}`)
-    try {
-      const length = Math.max(partBytes, Math.ceil(file.size / mostParts))
-      const tags: string[] = []
-      for (let start = 0; start < file.size; start += length) {
-        const query = { partNumber: String(tags.length + 1), uploadId }
-        const body = file.slice(start, start + length)
-        const { answer } = await send(key, { method: 'PUT', query, body })
-        tags.push(answer.headers.get('etag') ?? '')
-      }
-      const parts = tags.map(
-        (tag, at) =>
-          `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag.replaceAll('"', '&quot;')}</ETag></Part>`,
-      )
-      const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
-      const { text: made } = await send(key, { method: 'POST', query: { uploadId }, body })
-      // It may be answered 200 and have failed.
-      if (!made.includes('<CompleteMultipartUploadResult'))
-        throw unavailable(`the parts of /${key} were not joined: ${made.slice(0, 500)}`)
-    } catch (error) {
-      await send(key, { method: 'DELETE', query: { uploadId } }).catch(() => {})
-      throw error
+  /** All files of a listing, page after page. */
+  async function* listing(prefix: string) {
+    for (let token = '', isLast = false; !isLast; isLast = token === '') {
+      const next = { ...(token !== '' && { 'continuation-token': token }) }
+      const { text } = await send('', { query: { 'list-type': '2', prefix, ...next } })
+      yield* elements(text, 'Contents')
+      token = element(text, 'NextContinuationToken')
     }
   }
-
-  /** All entries of a listing, page after page. */
-  async function* listing(query: Readonly<Record<string, string>>, element: string) {
-    for (let token: string | undefined = ''; token !== undefined; ) {
-      const page = { ...query, ...(token !== '' && { 'continuation-token': token }) }
-      const { text }: { text: string } = await send('', { query: page })
-      yield* elements(text, element)
-      token = elements(text, 'NextContinuationToken')[0]
-    }
-  }
-  return { label, unavailable, send, sendParts, listing }
+  return { label, unavailable, send, listing }
 }
-
-/** The text of an element of a name in an entry of a listing; empty if there is none. */
-const within = (entry: string, name: string): string => elements(entry, name)[0] ?? ''
 
 /** The store of a bucket. */
 export const s3Store = (settings: S3Settings): FileStore => {
-  const { prefix, patience = 30_000, partBytes = 16 * mebibyte } = settings
+  const { prefix, patience = 30_000 } = settings
   const { spool = join(tmpdir(), `duet-files-${process.getuid?.() ?? 0}`) } = settings
-  const client = bucketClient(settings, patience, partBytes)
-  const { label, unavailable, send, sendParts, listing } = client
+  const { label, unavailable, send, listing } = bucketClient(settings, patience)
   const keyOf = (name: string) => `${prefix}${placeOf(name)}`
 
   const makeSpool = async (): Promise<void> => {
@@ -186,11 +162,9 @@ export const s3Store = (settings: S3Settings): FileStore => {
   }
   return {
     label,
-    put: puttingBy(spool, makeSpool, async (path, name, { digest, bytes }) => {
-      const [key, body] = [keyOf(name), await openAsBlob(path)]
-      if (bytes > partBytes) return sendParts(key, body)
+    put: puttingBy(spool, makeSpool, async (path, name, { digest }) => {
       const headers = { 'X-Amz-Content-Sha256': digest }
-      await send(key, { method: 'PUT', headers, body })
+      await send(keyOf(name), { method: 'PUT', headers, body: await openAsBlob(path) })
     }),
     open: async (name, range) => {
       const headers = range ? { Range: `bytes=${range.first}-${range.last}` } : {}
@@ -211,46 +185,30 @@ export const s3Store = (settings: S3Settings): FileStore => {
     },
     remove: async name => {
       const key = keyOf(name)
-      for await (const entry of listing({ 'list-type': '2', prefix: `${key}.` }, 'Contents'))
-        await send(within(entry, 'Key'), removal)
+      for await (const entry of listing(`${key}.`)) await send(element(entry, 'Key'), removal)
       await send(key, removal)
     },
     list: async function* () {
-      for await (const entry of listing({ 'list-type': '2', prefix }, 'Contents')) {
-        const key = within(entry, 'Key')
+      for await (const entry of listing(prefix)) {
+        const key = element(entry, 'Key')
         const digest = key.split('/').at(-1) ?? ''
         // Below the prefix may be another store, under a longer one.
         if (!isDigest(digest) || key !== keyOf(digest)) continue
-        const changed = new Date(within(entry, 'LastModified'))
-        yield { digest, bytes: Number(within(entry, 'Size')), changed }
+        const changed = new Date(element(entry, 'LastModified'))
+        yield { digest, bytes: Number(element(entry, 'Size')), changed }
       }
     },
-    sweep: async before => {
-      await sweepParts(spool, before)
-      try {
-        for await (const entry of listing({ uploads: '', prefix }, 'Upload')) {
-          const uploadId = within(entry, 'UploadId')
-          if (new Date(within(entry, 'Initiated')) < before)
-            await send(within(entry, 'Key'), { ...removal, query: { uploadId } })
-        }
-      } catch (error) {
-        // A store that lists no unfinished uploads ends them by a rule of its own.
-        if (!/ 501 /.test(String((error as Error).cause))) throw error
-      }
-    },
+    sweep: before => sweepParts(spool, before),
   }
 }
 
-/** The body of an answer as it comes, or so many bytes of it; throws where it stays away for so long, or ends before its announced length. */
+/** The body of an answer as it comes, or so many bytes of it; throws where it stays away for so long, or tears: `fetch` tells of one that ends before its announced length. */
 async function* whole(
   answer: Response,
   patience: number,
   failed: (why: string) => Error,
   most = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  // That of a HEAD is of what it does not send.
-  const announced = answer.body && answer.headers.get('content-length')
-  const wanted = Math.min(most, Number(announced ?? 0))
   const reader = answer.body?.getReader()
   let bytes = 0
   try {
@@ -267,7 +225,6 @@ async function* whole(
       bytes += chunk.length
       yield chunk
     }
-    if (bytes < wanted) throw failed(`ended after ${bytes} of ${wanted} bytes`)
   } finally {
     reader?.cancel().catch(() => {})
   }

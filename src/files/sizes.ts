@@ -113,50 +113,37 @@ const written = (picture: Sharp, type: string, quality: number): Sharp => {
 }
 
 /**
- * A step for `Limit.through` that takes what a camera or a program wrote into a picture out of it, its place too, and turns it as
- * they said it is to be shown. `onSize` gets its width and height. Throws `VALIDATION_ERROR` for a picture that is not whole, or has more than 50 million pixels.
+ * Takes what a camera or a program wrote into a picture at a path out of it, its place too, and turns it as they said it is to be shown.
+ * Gives its width and height, and whether it was changed. Throws `VALIDATION_ERROR` for a picture that is not whole, or has more than 50 million pixels.
  */
-export const cleaned =
-  (type: string, onSize: (size: Pixels) => void) =>
-  (path: string): Promise<boolean> =>
-    inLane(async () => {
-      const open = await opener()
-      if (!open) throw new Error(`sharp cleans pictures and is not installed: ${sharpRemedy}`)
-      const made = `${path}.part`
-      try {
-        const source = open(path, { ...options, animated: true })
-        const {
-          space,
-          exif,
-          xmp,
-          iptc,
-          orientation = 1,
-          width,
-          height,
-          pageHeight,
-          autoOrient,
-        } = await source.metadata()
-        const frame = pageHeight ?? height
-        const turned = orientation === 1 ? { width, height: frame } : autoOrient
-        if (width * height > Number(options.limitInputPixels))
-          throw new Error('it has more than 50 million pixels')
-        const isClean = !(exif || xmp || iptc) && orientation === 1
-        if (isClean) {
-          // It is read whole all the same, so that a torn one is found now.
-          await source.timeout({ seconds }).stats()
-        } else {
-          // A PNG of 16 bits would have eight.
-          const deep = space.endsWith('16') ? source.toColourspace(space) : source
-          await written(deep.autoOrient().keepIccProfile(), type, 92).toFile(made)
-          await rename(made, path)
-        }
-        onSize(turned)
-        return !isClean
-      } catch (error) {
-        await rm(made, { force: true })
-        throw unreadable(error)
+export const cleaned = (type: string, path: string): Promise<Pixels & { isChanged: boolean }> =>
+  inLane(async () => {
+    const open = await opener()
+    if (!open) throw new Error(`sharp cleans pictures and is not installed: ${sharpRemedy}`)
+    const made = `${path}.part`
+    try {
+      const source = open(path, { ...options, animated: true })
+      const found = await source.metadata()
+      const { space, exif, xmp, iptc, orientation = 1, width, height, pageHeight } = found
+      if (width * height > Number(options.limitInputPixels))
+        throw new Error('it has more than 50 million pixels')
+      const isChanged = Boolean(exif || xmp || iptc) || orientation !== 1
+      if (isChanged) {
+        // A PNG of 16 bits would have eight.
+        const deep = space.endsWith('16') ? source.toColourspace(space) : source
+        await written(deep.autoOrient().keepIccProfile(), type, 92).toFile(made)
+        await rename(made, path)
+      } else {
+        // It is read whole all the same, so that a torn one is found now.
+        await source.timeout({ seconds }).stats()
       }
-    })
+      const turned = orientation === 1 ? { width, height: pageHeight ?? height } : found.autoOrient
+      return { ...turned, isChanged }
+    } catch (error) {
+      await rm(made, { force: true })
+      throw unreadable(error)
+    }
+  })
 
 const unreadable = (error: unknown): ApiError =>
   new ApiError(

@@ -1,13 +1,20 @@
 /** Where the bytes of files are: a store knows them by their SHA-256, and nothing of rows, names or rights. */
 import { createHash, randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import { ApiError } from '#errors.ts'
 import type { Chunks } from '#http/reply.ts'
+
+/** So many of the first bytes show what a file is. */
+export const headBytes = 4100
 
 export type Limit = {
   /** Told how many bytes came, with each chunk; what it throws ends the transfer. */
   readonly check?: (bytes: number) => void
+  /** Awaited with the first bytes, `headBytes` of them at least or all, before more are taken; what it throws ends the transfer. */
+  readonly begins?: (head: Uint8Array) => Promise<void>
   /**
    * Awaited once all bytes are on a disk and their digest is known, before they get their place: a record that is made here keeps
    * the collector of garbage from taking bytes that were there already. `path` is where they wait.
@@ -61,53 +68,55 @@ export const missing = (label: string, digest: string): Error =>
     `${label} has no bytes of ${digest}: find all such files with duet files verify, and restore them from a backup`,
   )
 
-/** So much is written at once; a transfer has at most this in flight, this in hand, and the chunk that comes. */
-const batchBytes = 65_536
+/** So much of a transfer may be on its way to the disk, beside the chunk that comes. */
+const inFlight = 131_072
 
 /** Writes a stream into a file of its own, flushed, and counts and hashes it meanwhile; what fails leaves no file. */
 const receive = async (
   stream: Chunks,
-  { check, through }: Limit,
+  { check, begins, through }: Limit,
   folder: string,
 ): Promise<StoredBytes & { readonly path: string }> => {
   const path = join(folder, `${randomBytes(12).toString('hex')}.part`)
-  const handle = await open(path, 'wx', 0o600)
+  const options = { flags: 'wx', mode: 0o600, flush: true, highWaterMark: inFlight }
+  const file = createWriteStream(path, options)
+  // With `once` a transfer would cost a third more.
+  let goOn = () => {}
+  for (const event of ['drain', 'error']) file.on(event, () => goOn())
+  const written = finished(file)
+  // It is awaited in the end; without this, a stream that ends before would leave it unheard.
+  written.catch(() => {})
   try {
     const hash = createHash('sha256')
     let bytes = 0
-    let batch: Uint8Array[] = []
-    let held = 0
-    let writing: Promise<unknown> = Promise.resolve()
-    const write = async (): Promise<void> => {
-      await writing
-      const written = batch
-      const length = held
-      ;[batch, held] = [[], 0]
-      writing = handle.writev(written).then(({ bytesWritten }) => {
-        if (bytesWritten < length)
-          throw Object.assign(new Error('The disk is full'), { code: 'ENOSPC' })
-        if (stream.spent) written.forEach(stream.spent)
-      })
-      // It is awaited by the next one; without this, a stream that ends in between would leave it unheard.
-      writing.catch(() => {})
-      // Hashed while the disk is busy.
-      for (const chunk of written) hash.update(chunk)
+    let first: Uint8Array[] | undefined = begins && []
+    const begin = async (head: readonly Uint8Array[]) => {
+      first = undefined
+      await begins?.(Buffer.concat(head))
     }
     for await (const chunk of stream) {
       bytes += chunk.length
       check?.(bytes)
-      batch.push(chunk)
-      held += chunk.length
-      if (held >= batchBytes) await write()
+      // A copy, as the chunk may be given up before there are enough.
+      first?.push(Buffer.from(chunk.subarray(0, headBytes)))
+      if (first && bytes >= headBytes) await begin(first)
+      const hasRoom = file.write(chunk, error => void (error ?? stream.spent?.(chunk)))
+      // Hashed while the disk is busy.
+      hash.update(chunk)
+      if (file.errored) throw file.errored
+      if (!hasRoom)
+        await new Promise<void>(resolve => {
+          goOn = resolve
+        })
     }
-    await write()
-    await writing
-    await handle.sync()
-    await handle.close()
+    if (first) await begin(first)
+    file.end()
+    await written
     const digest = hash.digest('hex')
     return { path, ...((await through?.(path)) ? await again(path) : { digest, bytes }) }
   } catch (error) {
-    await handle.close().catch(() => {})
+    file.destroy()
+    await written.catch(() => {})
     await rm(path, { force: true })
     throw asFull(error)
   }

@@ -4,7 +4,7 @@ import { ApiError } from '#errors.ts'
 import { type Pixels, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import type { FileStore } from '#files/store.ts'
-import { headBytes, safeName, typeOf } from '#files/type.ts'
+import { safeName, typeOf } from '#files/type.ts'
 import type { Chunks } from '#http/reply.ts'
 import type { StoredFile } from '#model/stored-file.ts'
 import { accepts, inBytes } from '#write/claims.ts'
@@ -42,24 +42,6 @@ export const checkSize = (bytes: number, taken: TakenFiles): void => {
     throw misfit(taken, 'PAYLOAD_TOO_LARGE', `must be at most ${inBytes(taken.max)}`)
 }
 
-/** The first bytes of a stream, and all of it. */
-const withHead = async (stream: Chunks) => {
-  const chunks = stream[Symbol.asyncIterator]()
-  const first: Uint8Array[] = []
-  for (let size = 0; size < headBytes; size += first.at(-1)?.length ?? 0) {
-    const next = await chunks.next()
-    if (next.done) break
-    first.push(next.value)
-  }
-  const head = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
-  const next = async () => {
-    const value = first.shift()
-    return value ? { value } : chunks.next()
-  }
-  const all = { [Symbol.asyncIterator]: () => ({ next }), spent: stream.spent }
-  return { head, all, end: () => chunks.return?.() }
-}
-
 const endings: Readonly<Record<string, string>> = { jpeg: 'jpg', plain: 'txt', 'svg+xml': 'svg' }
 
 /** A name for a file that was sent without one. */
@@ -80,37 +62,32 @@ export const takeFile = async (
   check: (bytes: number) => void,
   arriving: (file: StoredFile) => Promise<void>,
 ): Promise<void> => {
-  const { head, all, end } = await withHead(stream)
-  try {
-    const { accept, exif, field } = taken
-    check(head.length)
-    const type = await typeOf(head, name ?? '', declared)
-    if (!accepts(accept, type)) {
-      const message = `must be ${accept.join(' or ')}, and is ${type}`
-      throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message, { Accept: accept.join(', ') })
-    }
-    if (exif !== 'kept' && isUncleanable(type)) {
-      const message = `must be a picture out of which place and camera can be taken, such as a JPEG, and is ${type}`
-      throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message)
-    }
-    const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
-    let size: Pixels | undefined
-    const through =
-      exif !== 'kept' &&
-      isCleaned(type) &&
-      cleaned(type, found => {
-        size = found
-      })
-    await store.put(all, {
-      check,
-      ...(through && { through }),
-      arriving: async (digest, bytes, path) =>
-        arriving({
-          ...{ digest, name: shown, type, bytes },
-          ...(size ?? (await pictureSize(type, path))),
-        }),
-    })
-  } finally {
-    await end()
-  }
+  const { accept, exif, field } = taken
+  let type = ''
+  let size: Pixels | undefined
+  await store.put(stream, {
+    check,
+    begins: async head => {
+      type = await typeOf(head, name ?? '', declared)
+      if (!accepts(accept, type)) {
+        const message = `must be ${accept.join(' or ')}, and is ${type}`
+        throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message, { Accept: accept.join(', ') })
+      }
+      if (exif !== 'kept' && isUncleanable(type)) {
+        const message = `must be a picture out of which place and camera can be taken, such as a JPEG, and is ${type}`
+        throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message)
+      }
+    },
+    through: async path => {
+      if (exif === 'kept' || !isCleaned(type)) return false
+      const { isChanged, ...pixels } = await cleaned(type, path)
+      size = pixels
+      return isChanged
+    },
+    arriving: async (digest, bytes, path) => {
+      const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
+      const { width, height } = size ?? (await pictureSize(type, path))
+      await arriving({ digest, name: shown, type, bytes, width, height })
+    },
+  })
 }

@@ -1,7 +1,8 @@
 /** What a file is taken for, by content, name and declared type together. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { headBytes, safeName, typeOf } from '#files/type.ts'
+import { headBytes } from '#files/store.ts'
+import { safeName, typeOf } from '#files/type.ts'
 
 const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 const png = latin(

@@ -3,9 +3,7 @@ import { mimes } from 'hono/utils/mime'
 import { own } from '#base/object.ts'
 import { clipped } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
-
-/** So many of the first bytes show what a file is. */
-export const headBytes = 4100
+import { headBytes } from '#files/store.ts'
 
 /** Types by the endings of names that Hono does not list. */
 const byEnding: Readonly<Record<string, string>> = {

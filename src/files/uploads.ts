@@ -4,8 +4,7 @@ import { Readable } from 'node:stream'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storeOf } from '#files/by-hand.ts'
-import { onceRemoved } from '#files/garbage.ts'
-import { arrivalStep, noRoom } from '#files/keep.ts'
+import { noRoom, noteFile } from '#files/keep.ts'
 import { checkSize, type Incoming, type TakenFiles, takeFile } from '#files/take.ts'
 import { bodyStream, bodyType, giveUp } from '#http/body.ts'
 import { type Http, header } from '#http/request.ts'
@@ -17,7 +16,7 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { Rows } from '#sql/engine.ts'
 import { comma, join, type Sql, sql } from '#sql/sql.ts'
 import { inBytes, ownerOf } from '#write/claims.ts'
-import { commandOf, type GuardedStep, type Writing } from '#write/command.ts'
+import { commandOf, type Writing } from '#write/command.ts'
 import { writePieces } from '#write/job.ts'
 import { commit, type Done } from '#write/write.ts'
 
@@ -34,10 +33,7 @@ export const givable = (model: Model, viewer: Viewer): readonly FileField[] => {
 const mostWaiting = { largest: 20, files: 1000 } as const
 
 /** The room that is left for a file: of its sender's share for uploads that wait, and in the store; as SQL, with the refusal of what does not fit. */
-const roomFor = (
-  { core: { dialect, files, model }, sender }: Pick<Receiving, 'core' | 'sender'>,
-  viewer: Viewer,
-) => {
+const roomFor = ({ dialect, files, model }: Core, viewer: Viewer, sender: string) => {
   const largest = Math.max(...givable(model, viewer).map(({ file }) => file.max))
   const share = mostWaiting.largest * largest
   // A small one counts as so many, since its row takes room too.
@@ -95,22 +91,6 @@ export const insertUpload = (
     select ${join([...texts, ...numbers], comma)} where ${where}`
 }
 
-/** Remembers bytes that are about to get their place, and the upload that they are; from then on no collector of garbage takes them. */
-const keep = ({ core, writing, sender, room }: Receiving, id: string, file: StoredFile) => {
-  const { dialect } = core
-  const { bytes } = file
-  const now = core.now()
-  const upload = { id, owner: ownerOf(writing.viewer), sender, now }
-  const steps: readonly GuardedStep[] = [
-    arrivalStep(dialect, file, now, core.files?.most ?? 0),
-    {
-      sql: sql`${insertUpload(dialect, file, upload, room.fitsSender(bytes))} returning id`,
-      refused: room.refused,
-    },
-  ]
-  return commit(core, commandOf(writing, { name: 'upload a file', steps, text: 'true' }), null)
-}
-
 /** Takes back an upload whose sender is not told of it, so that it does not count among those that wait. */
 export const withdraw = async (core: Core, id: string): Promise<void> => {
   await writePieces(core, sql`delete from uploads where id = ${id} returning id`)
@@ -118,12 +98,16 @@ export const withdraw = async (core: Core, id: string): Promise<void> => {
 
 /** Receives a file into the store, where its bytes are and where it waits for its row when it resolves; throws what `takeFile` throws. */
 const receiveFile = async (receiving: Receiving, incoming: Incoming): Promise<Upload> => {
-  const { core, taken, check } = receiving
+  const { core, writing, sender, taken, room, check } = receiving
+  const { dialect } = core
   const id = `up_${randomBytes(16).toString('base64url')}`
   let kept: Omit<Upload, 'id'> | undefined
   try {
     await takeFile(storeOf(core), incoming, taken, check, async file => {
-      kept = { file, done: await onceRemoved(() => keep(receiving, id, file)) }
+      const upload = { id, owner: ownerOf(writing.viewer), sender, now: core.now() }
+      const waits = insertUpload(dialect, file, upload, room.fitsSender(file.bytes))
+      const step = { sql: sql`${waits} returning id`, refused: room.refused }
+      kept = { file, done: await noteFile(core, writing.viewer, file, [step]) }
     })
     if (!kept) throw new Error('the store of files told of no bytes')
     return { id, ...kept }
@@ -173,6 +157,8 @@ const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
     })
     parser.on('file', (_, stream, name, __, type) => {
       file = stream
+      // What it fails of is told to who reads it, which may be later.
+      file.on('error', () => {})
       // The parser says so of a part whose sender says nothing, as Python's requests does (RFC 7578, section 4.4).
       const said = type === 'text/plain' ? undefined : type
       upload = receiveFile(receiving, { stream, name, type: said })
@@ -216,7 +202,7 @@ export const receiveUpload = async (
   taken: TakenFiles,
 ): Promise<Upload> => {
   const sender = hash('sha256', edge.callerOf(c, writing.viewer))
-  const room = roomFor({ core, sender }, writing.viewer)
+  const room = roomFor(core, writing.viewer, sender)
   const isForm = taken.field === undefined && bodyType(c) === 'multipart/form-data'
   const announced = Number(header(c, 'content-length') ?? 0) - (isForm ? mostOfForm : 0)
   checkSize(announced, taken)

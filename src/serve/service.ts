@@ -6,8 +6,8 @@ import { withOpened } from '#base/with-opened.ts'
 import { type Config, version } from '#config.ts'
 import type { Content } from '#content.ts'
 import type { Engine, ServingThread, Store } from '#engines/shared/store.ts'
-import { formerFiles, startMoving } from '#files/former.ts'
-import { startCollecting } from '#files/garbage.ts'
+import { formerFiles } from '#files/former.ts'
+import { startTidying } from '#files/garbage.ts'
 import { keeping } from '#files/keep.ts'
 import { checkPictures } from '#files/sizes.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
@@ -233,19 +233,12 @@ export const openService = async (
       kind: 'notice',
       message: `files are in ${kept.store.label} of this machine: where several machines serve this database, set DUET_FILES to a folder that all share, or to s3://BUCKET/PREFIX?endpoint=URL`,
     })
-  const endCollecting =
-    kept &&
-    startCollecting({ ...ofStore, reader: engine, entities, store: kept.store, isShared }, error =>
-      observe({
-        kind: 'notice',
-        message: `files that no row names were not collected: ${(error as Error).message}`,
-      }),
-    )
   const moving = { ...ofStore, reader: engine, entities, keepFile: services.keepFile }
-  const endMoving =
+  const session = () => store.session('filling')
+  const endTidying =
     kept &&
-    startMoving({ ...moving, session: () => store.session('filling'), isShared }, error =>
-      observe({ kind: 'notice', message: (error as Error).message }),
+    startTidying({ ...moving, store: kept.store, session, isShared }, message =>
+      observe({ kind: 'notice', message }),
     )
   return {
     ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
@@ -254,8 +247,7 @@ export const openService = async (
     /** Ends what it has, after what serves on it. */
     close: async () => {
       endPurging()
-      endCollecting?.()
-      await endMoving?.()
+      await endTidying?.()
       await people?.close()
       await outbox.close(lastEffects)
       await engine.close()

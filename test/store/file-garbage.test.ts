@@ -5,14 +5,15 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { suite, test } from 'node:test'
 import sharp from 'sharp'
+import { randomFrom, rotated } from '#base/random.ts'
 import { storeOf } from '#files/by-hand.ts'
 import { folderStore } from '#files/folder.ts'
-import { collectGarbage } from '#files/garbage.ts'
 import { ownFolder } from '../support/folders.ts'
 import { gallery, galleryRows, pdf, png } from '../support/gallery.ts'
-import { rounds } from '../support/rounds.ts'
+import { rounds, usualSeed } from '../support/rounds.ts'
 import { startS3 } from '../support/s3.ts'
 import { createWorld, forAllTests, onPostgres, sqliteSuite, type World } from '../world.ts'
+import { collectIn } from './file-load.ts'
 
 const day = 86_400_000
 const paper = { 'Content-Type': 'application/pdf' }
@@ -25,23 +26,8 @@ suite('garbage of files', () => {
     await world.change('update files set collect_at = collect_at - ?1', time)
     await world.change('update uploads set created_at = created_at - ?1', time)
   }
-  const store = () => {
-    assert.ok(world.core.files)
-    return world.core.files.store
-  }
-  const collect = (looksThrough = false, ahead = 0, isShared = true) =>
-    collectGarbage(
-      {
-        reader: world.engine,
-        writer: world.engine,
-        dialect: world.engine.dialect,
-        entities: world.core.model.entities,
-        store: store(),
-        isShared,
-        now: () => Date.now() + ahead,
-      },
-      looksThrough,
-    )
+  const store = () => storeOf(world.core)
+  const collect = (more: Parameters<typeof collectIn>[1] = {}) => collectIn(world, more)
   const put = async (text: string, id = 1) => {
     const raw = pdf(text)
     const { status, text: told } = await world.ask(`PUT /api/applications/${id}/cv`, {
@@ -106,9 +92,9 @@ suite('garbage of files', () => {
 
   test('bytes without a row, as a killed transfer leaves them, go after 24 hours', async () => {
     const stored = await store().put(Readable.from([Buffer.from('nobody knows')]))
-    await collect(true)
+    await collect({ looksThrough: true })
     assert.notEqual(await store().size(stored.digest), undefined)
-    await collect(true, day + 3_660_000)
+    await collect({ looksThrough: true, ahead: day + 3_660_000 })
     assert.equal(await store().size(stored.digest), undefined)
     assert.deepEqual(
       await world.rows('select digest from files where digest = ?1', stored.digest),
@@ -116,28 +102,21 @@ suite('garbage of files', () => {
     )
   })
 
-  test('a removal that a killed process left is finished an hour later', async () => {
-    const { digest } = await upload('half removed')
-    await world.change('update files set collect_at = ?1 where digest = ?2', -Date.now(), digest)
-    await world.change('delete from uploads')
-    await collect()
-    assert.notEqual(await store().size(digest), undefined)
-    await world.change(
-      'update files set collect_at = ?1 where digest = ?2',
-      -Date.now() + 3_600_001,
-      digest,
-    )
-    await collect()
-    assert.equal(await store().size(digest), undefined)
-  })
-
-  test('a removal that a killed process left is finished at once where no other process may be about it', async () => {
-    const { digest } = await upload('half removed alone')
-    await world.change('update files set collect_at = ?1 where digest = ?2', -Date.now(), digest)
-    await world.change('delete from uploads')
-    await collect(false, 0, false)
-    assert.equal(await store().size(digest), undefined)
-  })
+  for (const [when, isShared] of Object.entries({
+    'an hour later': true,
+    'at once where no other process may be about it': false,
+  }))
+    test(`a removal that a killed process left is finished ${when}`, async () => {
+      const { digest } = await upload(`half removed, and finished ${when}`)
+      await world.change('delete from uploads')
+      const begun = 'update files set collect_at = ?1 where digest = ?2'
+      for (const ago of isShared ? [0, 3_600_001] : [0]) {
+        assert.notEqual(await store().size(digest), undefined)
+        await world.change(begun, ago - Date.now(), digest)
+        await collect({ isShared })
+      }
+      assert.equal(await store().size(digest), undefined)
+    })
 
   test('who sends bytes that are being removed waits until they are gone, and has them then', async () => {
     const digest = await put('comes back')
@@ -172,9 +151,11 @@ suite('garbage of files', () => {
   })
 })
 
-const times = rounds(12, 10_000)
+const times = rounds(48, 10_000)
+/** So many rows, of which two each get the same bytes at once. */
+const atOnce = 24
 for (const place of ['a folder', 'S3'] as const)
-  test(`the same bytes sent and collected at once ${times} times, in ${place}, are there whenever a row names them`, async t => {
+  test(`bytes sent and collected at once ${times} times, in ${place}, are there whenever a row names them`, async t => {
     const root = ownFolder('same-bytes')
     const s3 = place === 'S3' ? await startS3(root) : undefined
     const worlds: World[] = []
@@ -182,10 +163,11 @@ for (const place of ['a folder', 'S3'] as const)
       for (const world of worlds) await world.close()
       await s3?.close()
     })
+    const application = Array.from({ length: atOnce }, () => ({ letter: 'Dear', memberId: 2 }))
     // Two services share a database of PostgreSQL, and what keeps their files; one of SQLite is one service's.
     const begin = async () => {
       const world = await createWorld({
-        ...{ content: gallery, rows: galleryRows, file: join(root, 'duet.db') },
+        ...{ content: gallery, rows: { ...galleryRows, application }, file: join(root, 'duet.db') },
         fileStore: s3?.store() ?? folderStore(join(root, 'files')),
       })
       worlds.push(world)
@@ -193,28 +175,29 @@ for (const place of ['a folder', 'S3'] as const)
     }
     const one = await begin()
     const other = onPostgres ? await begin() : one
-    const collect = ({ engine, core }: World) =>
-      collectGarbage({
-        ...{ reader: engine, writer: engine, dialect: engine.dialect, isShared: true },
-        ...{ entities: core.model.entities, store: storeOf(core), now: Date.now },
-      })
-    const put = async ({ ask }: World, text: string) => {
-      const raw = pdf(text)
-      const sent = await ask('PUT /api/applications/1/cv', { as: 2, raw, headers: paper })
+    const send = async (row: number) => {
+      const { ask } = row % 3 === 0 ? other : one
+      const raw = pdf(`again and again ${row % (atOnce / 2)}`)
+      const sent = await ask(`PUT /api/applications/${row}/cv`, { as: 2, raw, headers: paper })
       assert.ok(sent.status === 200 || sent.status === 201, sent.text)
       return hash('sha256', raw)
     }
-    for (let round = 0; round < times; round++) {
-      const text = `again and again ${round % 3}`
-      await put(one, text)
-      await put(other, `another ${round % 2}`)
-      await collect(one)
+    const random = randomFrom(usualSeed(times))
+    const rows = application.map((_, at) => at + 1)
+    await Promise.all(rows.map(send))
+    let removed = 0
+    for (let left = times; left > 0; left -= atOnce) {
       // Due in this very moment.
-      await one.change('update files set collect_at = collect_at - ?1', 30 * day + 1)
-      const sender = round % 2 ? one : other
-      const [, digest] = await Promise.all([collect(one), put(sender, text), collect(other)])
-      assert.notEqual(await storeOf(one.core).size(digest), undefined, `round ${round}`)
+      await one.change('update applications set cv = null')
+      await one.change('update files set collect_at = 1')
+      const sent = rotated(rows, random).slice(0, left)
+      const collected = Promise.all([one, other].map(world => collectIn(world)))
+      const digests = await Promise.all(sent.map(send))
+      for (const count of await collected) removed += count
+      for (const digest of new Set(digests))
+        assert.notEqual(await storeOf(one.core).size(digest), undefined, `${left} were left`)
     }
+    t.diagnostic(`${removed} were removed meanwhile`)
   })
 
 sqliteSuite('pictures of rows', () => {

@@ -4,11 +4,12 @@ import { hash } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { mint } from '#auth/token.ts'
 import { oneOf } from '#base/random.ts'
+import { storeOf } from '#files/by-hand.ts'
 import { collectGarbage } from '#files/garbage.ts'
 import type { FileStore } from '#files/store.ts'
 import type { Look } from '#test/stores.ts'
 import { gallery, pdf } from '../support/gallery.ts'
-import { secret } from '../world.ts'
+import { secret, type World } from '../world.ts'
 
 type Told = { readonly status: number; readonly bytes: Buffer }
 
@@ -30,6 +31,9 @@ type Loading = {
 }
 
 const piece = 8192
+const before = Buffer.from(
+  '--cut\r\nContent-Disposition: form-data; name="file"; filename="paper.pdf"\r\n\r\n',
+)
 const headers = {
   Authorization: `Bearer ${await mint({ sub: 2, role: 'member', ttl: 86_400 }, secret, Date.now())}`,
 }
@@ -47,10 +51,11 @@ export const fileLoad = async (
     method: string,
     path: string,
     body?: Uint8Array | string,
+    sentAs = 'application/pdf',
   ): Promise<Told | undefined> => {
     const { promise, resolve } = Promise.withResolvers<Told | undefined>()
     const raw = Buffer.from(body ?? '')
-    const type = typeof body === 'string' ? 'application/json' : 'application/pdf'
+    const type = typeof body === 'string' ? 'application/json' : sentAs
     const asked = request(new URL(path, oneOf(urls(), random) ?? 'http://127.0.0.1:1'), {
       ...{ agent, method },
       headers: { ...headers, ...(body && { 'Content-Type': type, 'Content-Length': raw.length }) },
@@ -115,7 +120,11 @@ export const fileLoad = async (
     caller.may = new Set([digest])
   }
 
-  const upload = async (paper: Uint8Array) => idOf(await ask('POST', '/api/files', paper))
+  const upload = async (paper: Uint8Array) => {
+    if (random() < 0.5) return idOf(await ask('POST', '/api/files', paper))
+    const form = Buffer.concat([before, paper, Buffer.from('\r\n--cut--\r\n')])
+    return idOf(await ask('POST', '/api/files', form, 'multipart/form-data; boundary=cut'))
+  }
   const body = (cv: string) => JSON.stringify({ letter: 'Dear', cv })
   type Step = (caller: Caller, paper: Uint8Array<ArrayBuffer>) => Promise<unknown>
   const put: Step = (caller, paper) =>
@@ -188,6 +197,19 @@ export const pass = async (change: Look, isAll: boolean): Promise<void> => {
     await change('update files set collect_at = collect_at + ?1 where collect_at < 0', time)
   await change('update uploads set created_at = created_at - ?1', time)
 }
+
+/** Collects what is due in a world by some time ahead; gives how many files that were. */
+export const collectIn = (
+  { engine, core }: Pick<World, 'engine' | 'core'>,
+  { looksThrough = false, ahead = 0, isShared = true } = {},
+): Promise<number> =>
+  collectGarbage(
+    {
+      ...{ reader: engine, writer: engine, dialect: engine.dialect, store: storeOf(core) },
+      ...{ entities: core.model.entities, isShared, now: () => Date.now() + ahead },
+    },
+    looksThrough,
+  )
 
 type Collecting = Omit<Parameters<typeof collectGarbage>[0], 'entities' | 'isShared' | 'now'>
 

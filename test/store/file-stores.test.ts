@@ -10,8 +10,8 @@ import { Readable } from 'node:stream'
 import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
 import { loadConfig } from '#config.ts'
+import { storeOf } from '#files/by-hand.ts'
 import { folderStore } from '#files/folder.ts'
-import { collectGarbage } from '#files/garbage.ts'
 import { placeOf } from '#files/store.ts'
 import { anyone } from '#model/policy.ts'
 import { storedText } from '#model/stored-file.ts'
@@ -21,6 +21,7 @@ import { gallery, galleryRows, pdf } from '../support/gallery.ts'
 import { faults, type S3, startS3 } from '../support/s3.ts'
 import { until } from '../support/wait.ts'
 import { type Asking, createWorld, type World } from '../world.ts'
+import { collectIn } from './file-load.ts'
 
 const paper = { 'Content-Type': 'application/pdf' }
 const cv = '/api/applications/1/cv'
@@ -46,9 +47,8 @@ for (const place of ['a folder', 'S3'] as const)
     let server: Listening
     before(async () => {
       if (place === 'S3') s3 = await startS3(root)
-      // In parts from 100 kB on, which a CV may have. It is waited for in vain only where it is to fail.
-      const patient = s3?.store({ partBytes: 100_000 })
-      const hasty = s3?.store({ partBytes: 100_000, patience: 300 })
+      // It is waited for in vain only where it is to fail.
+      const [patient, hasty] = [s3?.store(), s3?.store({ patience: 300 })]
       const fileStore = patient
         ? new Proxy(patient, { get: (_, key) => Reflect.get((s3?.fault && hasty) ?? patient, key) })
         : folderStore(join(root, 'files'))
@@ -69,15 +69,7 @@ for (const place of ['a folder', 'S3'] as const)
       rmSync(root, { recursive: true, force: true })
     })
 
-    const store = () => {
-      assert.ok(world.core.files)
-      return world.core.files.store
-    }
-    const collect = ({ engine, core }: World, now: () => number) =>
-      collectGarbage({
-        ...{ reader: engine, writer: engine, dialect: engine.dialect, store: store() },
-        ...{ entities: core.model.entities, isShared: true, now },
-      })
+    const store = () => storeOf(world.core)
     const put = (raw: Uint8Array<ArrayBuffer>) =>
       world.ask(`PUT ${cv}`, { as: 2, raw, headers: paper })
     const get = async (path: string, headers: Record<string, string> = {}) => {
@@ -87,7 +79,7 @@ for (const place of ['a folder', 'S3'] as const)
     const mine = async () => ({ Authorization: `Bearer ${await world.token(2)}` })
     const long = (text: string) => pdf(text.padEnd(150_000, ' '))
 
-    test('a file that is put, one in a form and one of several parts are read as they were sent', async () => {
+    test('files that are put, short and long, and one in a form are read as they were sent', async () => {
       for (const raw of [pdf('short'), long('long')]) {
         assert.ok((await put(raw)).status <= 201)
         assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(raw))
@@ -153,7 +145,7 @@ for (const place of ['a folder', 'S3'] as const)
         const reader = reading.body?.getReader()
         const first = (await reader?.read())?.value ?? assert.fail()
         await change(at, made.json.id)
-        await collect(world, Date.now)
+        await collectIn(world)
         const parts = [first]
         for (let next = await reader?.read(); next?.value; next = await reader?.read())
           parts.push(next.value)
@@ -190,7 +182,7 @@ for (const place of ['a folder', 'S3'] as const)
       const gone = await world.ask('POST /api/files', { as: 2, raw: pdf('gone'), headers: paper })
       assert.equal(gone.status, 201)
       const digests = ['kept', 'gone'].map(text => hash('sha256', pdf(text)))
-      await collect(world, () => Date.now() + 2 * 86_400_000)
+      await collectIn(world, { ahead: 2 * 86_400_000 })
       const sizes = await Promise.all(digests.map(store().size))
       assert.deepEqual(sizes, [pdf('kept').length, undefined])
       assert.equal((await world.ask(`DELETE ${cv}`, { as: 2 })).status, 204)
@@ -261,17 +253,26 @@ for (const place of ['a folder', 'S3'] as const)
         assert.ok(socket.bytesRead > bytes)
       })
 
-      test('files leave half of the memory for answers to others', async () => {
+      test('files leave half of the memory for answers to others, and each caller as much of theirs as it takes', async () => {
         await put(pdf('refused'))
         const { answers } = world.edge.memory
-        answers.force(answers.budget / 2)
-        const lines = [`GET ${cv}`, 'GET /api/applications/1']
-        const asked = await Promise.all(lines.map(line => world.ask(line, { as: 2 })))
-        answers.give(answers.budget / 2)
-        assert.deepEqual(
-          asked.map(({ status }) => status),
-          [503, 200],
-        )
+        const asked = [
+          [`GET ${cv}`, { as: 2 }],
+          [`GET ${cv}`, { as: 3, role: 'recruiter' }],
+          ['GET /api/applications/1', { as: 2 }],
+        ] as const
+        for (const [account, taken, statuses] of [
+          [answers, answers.budget / 2, [503, 503, 200]],
+          [answers.of('viewer 2'), answers.budget / 4, [503, 200, 200]],
+        ] as const) {
+          account.force(taken)
+          const told = await Promise.all(asked.map(([line, asking]) => world.ask(line, asking)))
+          account.give(taken)
+          assert.deepEqual(
+            told.map(({ status }) => status),
+            statuses,
+          )
+        }
       })
 
       for (const [how, bytes] of Object.entries({ longer: 151_000, shorter: 149_000 }))
@@ -288,27 +289,27 @@ for (const place of ['a folder', 'S3'] as const)
     }
 
     for (const [how, [fault]] of Object.entries(faults))
-      for (const [length, raw] of Object.entries({ short: pdf(how), long: long(how) }))
-        test(`S3 that ${how} is 503 for a ${length} file, and the row has the one before`, async () => {
-          assert.ok(s3)
-          const before = pdf(`before it ${how}`)
-          assert.ok((await put(before)).status <= 201)
-          s3.fault = (passOn, outgoing, incoming) =>
-            incoming.method === 'PUT' ? fault(passOn, outgoing, incoming) : passOn()
-          const refused = await put(raw)
-          const upload = await world.ask('POST /api/files', { as: 2, raw, headers: paper })
-          s3.fault = undefined
-          for (const { status, json, headers } of [refused, upload]) {
-            assert.deepEqual([status, json.code], [503, 'UNAVAILABLE'])
-            assert.match(json.detail, /The store of files does not answer as it should; try again/)
-            assert.ok(Number(headers.get('retry-after')) > 0)
-          }
-          assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(before))
-          await nothingIsLost()
-          // It is taken once S3 answers again.
-          assert.ok((await put(raw)).status <= 201)
-          assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(raw))
-        })
+      test(`S3 that ${how} is 503, and the row has the file before`, async () => {
+        assert.ok(s3)
+        const raw = long(how)
+        const before = pdf(`before it ${how}`)
+        assert.ok((await put(before)).status <= 201)
+        s3.fault = (passOn, outgoing, incoming) =>
+          incoming.method === 'PUT' ? fault(passOn, outgoing, incoming) : passOn()
+        const refused = await put(raw)
+        const upload = await world.ask('POST /api/files', { as: 2, raw, headers: paper })
+        s3.fault = undefined
+        for (const { status, json, headers } of [refused, upload]) {
+          assert.deepEqual([status, json.code], [503, 'UNAVAILABLE'])
+          assert.match(json.detail, /The store of files does not answer as it should; try again/)
+          assert.ok(Number(headers.get('retry-after')) > 0)
+        }
+        assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(before))
+        await nothingIsLost()
+        // It is taken once S3 answers again.
+        assert.ok((await put(raw)).status <= 201)
+        assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(raw))
+      })
 
     test('a read of S3 that does not answer is 503, and one that tears is no whole answer', async () => {
       assert.ok(s3)

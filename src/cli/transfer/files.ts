@@ -99,7 +99,8 @@ export const importing = (
     const facts = await stat(found).catch(() => undefined)
     if (!facts?.isFile()) throw new Error(`names ${path}, where no file is`)
     const incoming = {
-      stream: createReadStream(found),
+      // What it fails of is told to who reads it, which may be later.
+      stream: createReadStream(found).on('error', () => {}),
       name: typeof name === 'string' ? name : basename(path),
       type: typeof type === 'string' ? type : undefined,
     }
