@@ -35,6 +35,8 @@ export const onSqliteOnly = {
     'test/generated/order-of-checks.test.ts has the order of refusals on both by itself',
   'content/test/contract/verify-email-mail.test.ts':
     'mail does not depend on the store; test/store/outbox.test.ts has what sends it on both',
+  'content/test/store/former-kills.test.ts':
+    'content/test/store/former-avatars.test.ts ends a move at each of its steps on both',
   'content/test/store/histories.test.ts': 'goes through the histories of both engines by itself',
   'test/store/file-kills.test.ts': 'opens no store of rows',
   'test/store/file-stores.test.ts':

@@ -32,6 +32,10 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_DATABASE_URL', 'sqlite:', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'sqlite::memory:', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'sqlite://duet.db', /^must be sqlite:PATH/],
+  ['DUET_DATABASE_URL', 'sqlite: ./duet.db', /^must be sqlite:PATH/],
+  ['DUET_DATABASE_URL', 'sqlite:./duet.db\n', /^must be sqlite:PATH/],
+  ['DUET_FILES', './files ', /^must not begin or end with white space$/],
+  ['DUET_HOST', ' ', /^must not begin or end with white space$/],
   [
     'DUET_DATABASE_URL',
     'postgres://localhost',

@@ -14,6 +14,9 @@ export const text: SettingRule<string> = given => ({ value: given })
 export const textWhere = (isSo: (given: string) => boolean, fault: string): SettingRule<string> =>
   where(text, isSo, fault)
 
+/** A name that others have too, such as that of a file: white space around it would lead elsewhere without a word. */
+const place = textWhere(given => given === given.trim(), 'must not begin or end with white space')
+
 /** One of a few words. */
 export const oneOf = <const Word extends string>(
   words: readonly Word[],
@@ -118,7 +121,7 @@ const faultIn = (urls: readonly string[]) => {
 
 // A store in memory would be lost at the end; SQLite's name for one is no name for a file. A path of //duet.db is in the root of the disk.
 const databaseForm = textWhere(
-  given => /^sqlite:(?!:memory:$|\/\/[^/])./.test(given) || isPostgres(given),
+  given => /^sqlite:(?!:memory:$|\/\/[^/]|\s).*\S$/s.test(given) || isPostgres(given),
   'must be sqlite:PATH, such as sqlite:./data/duet.db, or postgres://USER:PASSWORD@HOST/DATABASE, with each / ? # @ % of a password as %2F %3F %23 %40 %25',
 )
 
@@ -131,7 +134,8 @@ const replicas: SettingRule<'auto' | readonly string[]> = given =>
     : (faultIn(given.split(',')) ??
       listOf(isPostgres, 'must be auto, or postgres:// URLs with commas between them')(given))
 
-const filesPlace = textWhere(
+const filesPlace = where(
+  place,
   given => !/^\w+:\/\//.test(given) || /^s3:\/\/[^/?#]+(?:\/[^?#]*)?(?:\?[^#]*)?$/.test(given),
   'must be a folder, or s3://BUCKET/PREFIX?endpoint=URL',
 )
@@ -188,7 +192,7 @@ export const settings = {
     'What the service is run for',
   ),
   DUET_HOST: setting(
-    text,
+    place,
     '',
     'Address to listen on: loopback in development, all IPv4 addresses in production; :: for IPv6 too',
   ),
@@ -257,9 +261,9 @@ export const settings = {
     '',
     'Where the public keys of tokens are served',
   ),
-  DUET_JWKS_FILE: setting(text, '', 'A file with the public keys of tokens'),
-  DUET_AUTH_ISSUER: setting(text, '', 'What `iss` of a token must be'),
-  DUET_AUTH_AUDIENCE: setting(text, '', 'What `aud` of a token must have'),
+  DUET_JWKS_FILE: setting(place, '', 'A file with the public keys of tokens'),
+  DUET_AUTH_ISSUER: setting(place, '', 'What `iss` of a token must be'),
+  DUET_AUTH_AUDIENCE: setting(place, '', 'What `aud` of a token must have'),
   DUET_PEOPLE_SECRET: setting(
     text,
     '',
@@ -297,7 +301,7 @@ export const settings = {
     'Whether GraphQL introspection answers: on in development, off in production',
   ),
   DUET_DOCUMENTS: setting(
-    text,
+    place,
     '',
     'A folder of GraphQL documents that requests may name by an id: .graphql files, and .json manifests of tools',
   ),
@@ -469,7 +473,7 @@ export const settings = {
     '',
     'Port for Prometheus, which finds the metrics at /metrics there; 0 takes a free one. Without it none are collected. Process n of --processes takes the n-th port from this one on',
   ),
-  DUET_METRICS_HOST: setting(text, '127.0.0.1', 'Address to listen on for Prometheus'),
+  DUET_METRICS_HOST: setting(place, '127.0.0.1', 'Address to listen on for Prometheus'),
 } as const satisfies SettingTable
 
 /** The names of an identity provider's settings, by their meaning. */

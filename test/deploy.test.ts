@@ -265,7 +265,7 @@ test('systemd finds no fault with the units', {
 test('before the first backup the unit of backups has none to check, and says nothing', () => {
   const [, line = ''] =
     /^ExecStartPre=-\/bin\/sh -c '(.+)'$/m.exec(read('deploy/duet-backup.service')) ?? []
-  assert.match(line, /restore --check "\$newest"$/)
+  assert.match(line, /restore --check "\$newest" --files /)
   const here = line.replaceAll('/opt/duet/node_modules/.bin/node', process.execPath)
   const ran = spawnSync('sh', ['-c', here.replace('/var/lib/duet-backups', '/dev/null')], {
     cwd: root,

@@ -4,7 +4,7 @@ import { join, parse, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { duration } from '#base/dates.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
-import { copyFiles, copyIn, filesOfSettings } from '#cli/files.ts'
+import { copyFiles, copyIn, filesOfSettings, withoutFiles } from '#cli/files.ts'
 import { endingSignals, explain, goOnWithout, nowHandled, progress } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -72,6 +72,8 @@ export type Series = {
   readonly now: () => number
   /** Copies the files of rows, and says so. */
   readonly copyFiles?: (signal: AbortSignal) => Promise<string>
+  /** What each lacks. */
+  readonly lacks?: string
   /** Gets a line for each backup that was made. */
   readonly onMade: (line: string) => void
   /** Gets a line for each that failed. */
@@ -96,7 +98,7 @@ const namesFor = (store: string) => {
 
 /** Makes one backup; then removes the oldest, never the one just made, whatever the clock said when the others were. */
 const backUpOnce = async (series: Series, signal: AbortSignal): Promise<void> => {
-  const { store, folder, keep, now, onMade } = series
+  const { store, folder, keep, now, onMade, lacks = '' } = series
   // Told before any work on the disk: by seconds, the next one would else have the same name.
   const begun = now()
   const names = namesFor(store)
@@ -105,7 +107,7 @@ const backUpOnce = async (series: Series, signal: AbortSignal): Promise<void> =>
   const made = names.at(begun)
   const options = { force: false, onPages: () => {}, signal }
   const size = await backUp(store, join(folder, made), options)
-  onMade(`backed up to ${join(folder, made)}, ${size.toLocaleString('en')} bytes`)
+  onMade(`backed up to ${join(folder, made)}, ${size.toLocaleString('en')} bytes${lacks}`)
   // The files come after the store: those that its rows name stay for 30 days, whoever changes the rows meanwhile.
   if (series.copyFiles) onMade(await series.copyFiles(signal))
   const others = names.in(folder).filter(name => name !== made)
@@ -156,6 +158,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (copyAll && !isSeries && file === '') return void process.stdout.write(`${await copyAll()}\n`)
   if (!isSeries && file === '') throw new UsageError('FILE is missing: duet backup FILE')
   const series = isSeries ? seriesOf(values) : undefined
+  const lacks = withoutFiles(content, files, '--files FOLDER copies them')
   const config = loadConfig(process.env, content.settings)
   const store = fileOf(config, `copy it with ${dump}`)
   if (config.values.DUET_WAL === 'shared') keepLog(store)
@@ -169,7 +172,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
         ...series,
         store,
         now: Date.now,
-        ...(copyAll && { copyFiles: copyAll }),
+        ...(copyAll ? { copyFiles: copyAll } : { lacks }),
         onMade: line => process.stdout.write(`${line}\n`),
         onFailed: line => process.stderr.write(`duet: ${line}\n`),
       },
@@ -185,6 +188,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       done = copied
     },
   })
-  process.stdout.write(`backed up to ${file}, ${size.toLocaleString('en')} bytes\n`)
+  process.stdout.write(`backed up to ${file}, ${size.toLocaleString('en')} bytes${lacks}\n`)
   if (copyAll) process.stdout.write(`${await copyAll()}\n`)
 }

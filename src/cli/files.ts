@@ -27,6 +27,12 @@ export const filesOfSettings = (content: Content): FileStore => {
   return files.store
 }
 
+/** What is said beside `done` where a command leaves the bytes of files alone; nothing where no entity has a file, or they have a folder. */
+export const withoutFiles = ({ entities }: Content, folder: string | undefined, remedy: string) =>
+  folder === undefined && fileFields(entities).length > 0
+    ? `, without the bytes of files: ${remedy}`
+    : ''
+
 /** A folder that is a copy of a store of files. */
 export const copyIn = (folder: string): FileStore => folderStore(resolve(folder))
 

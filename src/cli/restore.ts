@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { copyFiles, copyIn, filesOfSettings, verifyFiles } from '#cli/files.ts'
+import { copyFiles, copyIn, filesOfSettings, verifyFiles, withoutFiles } from '#cli/files.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
@@ -43,7 +43,7 @@ const trialOf = async (source: string, content: Content, files?: string): Promis
     const { hasSum } = await restore(source, file, { force: false, tables, migrations: known })
     const sumFile = sumFileOf(source)
     const lines = [
-      `${source} can be restored: it is whole and undamaged, and every reference leads to a row`,
+      `${source} can be restored: it is whole and undamaged, and every reference leads to a row${withoutFiles(content, files, '--files FOLDER looks for them there')}`,
       hasSum
         ? `its bytes are those of ${sumFile}`
         : `there is no ${sumFile}: a value that was changed since the backup is not found`,
@@ -105,5 +105,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     tables: Object.values(content.entities).map(({ table }) => table),
     migrations: historyOf('sqlite', content),
   })
-  process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes\n`)
+  const lacks = withoutFiles(content, files, 'duet files verify looks for them')
+  process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes${lacks}\n`)
 }

@@ -10,6 +10,7 @@ import { checkFileRoom } from '#http/memory.ts'
 import type { Reply } from '#http/reply.ts'
 import type { Http } from '#http/request.ts'
 import { columnName, entityOf, notFound } from '#model/model.ts'
+import type { Viewer } from '#model/policy.ts'
 import { digestAt, type StoredFile } from '#model/stored-file.ts'
 import { type ReplyFacts, represent } from '#rest/represent.ts'
 import { queryOf, type ReadOptions, type Rows } from '#sql/engine.ts'
@@ -70,7 +71,7 @@ export const representFile = async (
   c: Http,
   edge: HttpContext,
   file: FileOfRow,
-  facts: ReplyFacts,
+  { viewer, ...facts }: ReplyFacts & { readonly viewer: Viewer },
 ): Promise<Reply> => {
   const { type, bytes, digest } = file
   const tag = `"${Buffer.from(digest, 'hex').toString('base64url').slice(0, letters.inTag)}"`
@@ -80,7 +81,7 @@ export const representFile = async (
     reply.headers['Content-Length'] = String(bytes)
     return reply
   }
-  checkFileRoom(edge.memory)
+  checkFileRoom(edge.memory, edge.callerOf(c, viewer))
   return { ...reply, stream: { body: await file.open(), bytes } }
 }
 

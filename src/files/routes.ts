@@ -130,7 +130,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
       }
       if (stored === null)
         throw new ApiError('NOT_FOUND', `The ${key} of ${entityName} ${id} not found`)
-      checkFileRoom(edge.memory)
+      checkFileRoom(edge.memory, edge.callerOf(c, viewer))
       const cache = isPublic ? 'public' : 'private'
       const store = storeOf(core)
       const width = widthIn(query, file)

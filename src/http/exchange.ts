@@ -381,8 +381,9 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
       bytes = Buffer.byteLength(reply.body ?? '')
     } else {
       const held = bytes
-      answers.force(held)
-      outgoing.once('close', () => answers.give(held))
+      const account = made.stream ? answers.of(edge.callerOf(c, exchange.viewer)) : answers
+      account.force(held)
+      outgoing.once('close', () => account.give(held))
     }
   }
   c.get('giveBack')?.()

@@ -6,9 +6,12 @@ import { overloaded } from '#errors.ts'
 export const tooManyUnread = () =>
   overloaded('Too many answers wait for their clients to read them; try again soon', 2)
 
-/** Throws `OVERLOADED` where half of the memory for answers is taken: files take their clients longer, and leave the rest to others. */
-export const checkFileRoom = ({ answers }: Pick<Memory, 'answers'>): void => {
-  if (!answers.hasRoom(answers.budget / 2 + 1)) throw tooManyUnread()
+/**
+ * Throws `OVERLOADED` where half of the memory for answers is taken, as files take their clients longer, and leave the rest to others; or
+ * where a caller has as many files on their way as stay free of that half.
+ */
+export const checkFileRoom = ({ answers }: Pick<Memory, 'answers'>, caller: string): void => {
+  if (!answers.of(caller).hasRoom(answers.budget / 2 + 1)) throw tooManyUnread()
 }
 
 /** Bytes that are taken and given back. */
@@ -64,21 +67,29 @@ export const partOf = (whole: Account, share: number): Account =>
  */
 const sharedAccountOf = (account: Account) => {
   const byCaller = new Map<string, number>()
-  const of = (caller: string) => ({
-    take: (bytes: number): boolean => {
-      const own = (byCaller.get(caller) ?? 0) + bytes
-      if (!account.hasRoom(bytes + own)) return false
+  const of = (caller: string) => {
+    const own = () => byCaller.get(caller) ?? 0
+    const hasRoom = (bytes: number): boolean => account.hasRoom(bytes + own())
+    const force = (bytes: number): void => {
       account.force(bytes)
-      byCaller.set(caller, own)
-      return true
-    },
-    give: (bytes: number): void => {
-      account.give(bytes)
-      const left = (byCaller.get(caller) ?? 0) - bytes
-      if (left > 0) byCaller.set(caller, left)
-      else byCaller.delete(caller)
-    },
-  })
+      byCaller.set(caller, own() + bytes)
+    }
+    return {
+      hasRoom,
+      force,
+      take: (bytes: number): boolean => {
+        const fits = hasRoom(2 * bytes)
+        if (fits) force(bytes)
+        return fits
+      },
+      give: (bytes: number): void => {
+        account.give(bytes)
+        const left = own() - bytes
+        if (left > 0) byCaller.set(caller, left)
+        else byCaller.delete(caller)
+      },
+    }
+  }
   return { ...account, of }
 }
 
@@ -110,7 +121,7 @@ export const createMemory = (
   }
   return {
     bodies: sharedAccountOf(accountOf(bodies, undefined, besideIn('bodies', false))),
-    answers: accountOf(answers, undefined, besideIn('answers', false)),
+    answers: sharedAccountOf(accountOf(answers, undefined, besideIn('answers', false))),
     /** It also has how often an answer was found in the cache, and how often not. */
     cached: {
       ...accountOf(cached, undefined, besideIn('cached', true)),

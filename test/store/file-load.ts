@@ -31,9 +31,7 @@ type Loading = {
 }
 
 const piece = 8192
-const before = Buffer.from(
-  '--cut\r\nContent-Disposition: form-data; name="file"; filename="paper.pdf"\r\n\r\n',
-)
+const formBegins = '--cut\r\nContent-Disposition: form-data; name="file"; filename="a.pdf"\r\n\r\n'
 const headers = {
   Authorization: `Bearer ${await mint({ sub: 2, role: 'member', ttl: 86_400 }, secret, Date.now())}`,
 }
@@ -122,7 +120,7 @@ export const fileLoad = async (
 
   const upload = async (paper: Uint8Array) => {
     if (random() < 0.5) return idOf(await ask('POST', '/api/files', paper))
-    const form = Buffer.concat([before, paper, Buffer.from('\r\n--cut--\r\n')])
+    const form = Buffer.concat([Buffer.from(formBegins), paper, Buffer.from('\r\n--cut--\r\n')])
     return idOf(await ask('POST', '/api/files', form, 'multipart/form-data; boundary=cut'))
   }
   const body = (cv: string) => JSON.stringify({ letter: 'Dear', cv })

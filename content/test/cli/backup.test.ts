@@ -107,7 +107,8 @@ test('a backup says its size, is one file, may be read by whom the store may, an
   const target = nameFor()
   const { stdout } = await ran(['backup', target], settings)
   const { size, mode } = statSync(target)
-  assert.equal(stdout, `backed up to ${target}, ${size.toLocaleString('en')} bytes\n`)
+  const lacks = 'without the bytes of files: --files FOLDER copies them'
+  assert.equal(stdout, `backed up to ${target}, ${size.toLocaleString('en')} bytes, ${lacks}\n`)
   assert.equal(mode & 0o777, 0o600)
   assert.deepEqual(hashes(target), hashes(file))
   assert.deepEqual(partsOf(target), [])
@@ -159,7 +160,10 @@ test('a restored store has every row of the backup, and is served again [A15]', 
   await refused(['restore', target], settings, /has content already; --force replaces it/)
   assert.equal(rowsOf(file, "select 1 from users where name = 'Late'").length, 1)
   const { stdout } = await ran(['restore', target, '--force'], settings)
-  assert.match(stdout, /^restored .*, [\d,]+ bytes\n$/)
+  assert.match(
+    stdout,
+    /^restored .*, [\d,]+ bytes, without .*: duet files verify looks for them\n$/,
+  )
   assert.deepEqual(readdirSync(dirname(file)).sort(), ['duet.db', 'people-secret'])
   assert.deepEqual(hashes(file), before)
   const again = await serve(settings)

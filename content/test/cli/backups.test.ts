@@ -76,7 +76,10 @@ test('a series keeps the newest backups, survives one that fails, and ends on SI
   const to = newFolder()
   const args = ['backup', '--every', '1s', '--keep', '2', '--to', to]
   const running = start(args, settings)
-  const made = () => running.stdout().match(/^backed up to .+, [\d,]+ bytes$/gm)?.length ?? 0
+  const made = () =>
+    running
+      .stdout()
+      .match(/^backed up to .+, [\d,]+ bytes, without .*--files FOLDER copies them$/gm)?.length ?? 0
   await until('three backups are made', () => made() >= 3)
   renameSync(file, `${file}.away`)
   await until('one fails', () => running.stderr() !== '')
@@ -197,6 +200,7 @@ test('a flipped bit in a backup is found by the checksum beside it, which sha256
   const sum = createHash('sha256').update(bytes).digest('hex')
   assert.equal(readFileSync(`${backup}.sha256`, 'utf8'), `${sum}  store.db\n`)
   const checked = await command(['restore', '--check', backup], settings)
+  assert.match(checked.stdout, /a row, without the bytes of files: --files FOLDER looks for them/)
   assert.match(checked.stdout, /^its bytes are those of \S+store\.db\.sha256$/m)
   // Within a text, where neither the form of its page nor a reference shows it.
   const at = bytes.indexOf('@example.')

@@ -1,8 +1,10 @@
 /** Files that are imported: what is made of them, and how each fault is named. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import content from '#content/duet.config.ts'
+import { startService } from '#serve/temporary.ts'
 import { command } from '#test/commands.ts'
-import { folderOf, type Settings, serve } from '#test/duet.ts'
+import { folderOf, type Settings } from '#test/duet.ts'
 import { sqliteTest as it } from '#test/stores.ts'
 import { filesIn } from '#test/support/transfer-files.ts'
 
@@ -58,7 +60,7 @@ test('users, posts, comments and products are imported with their ids and times,
     assert.equal(code, 0, stderr)
     assert.match(stdout, new RegExp(`^imported \\d ${kind}\\n$`))
   }
-  const service = await serve(settings)
+  const service = await startService(content, { settings })
   const { stdout: token } = await command(['token', '--user', '3', '--role', 'admin'], settings)
   const headers = { Authorization: `Bearer ${token.trim()}`, 'Content-Type': 'application/json' }
   const get = async <Shape = Thing>(path: string) =>
@@ -99,7 +101,7 @@ test('users, posts, comments and products are imported with their ids and times,
     body: JSON.stringify({ name: 'New', email: 'new@example.org' }),
   })
   assert.equal(((await made.json()) as Thing).id, 8)
-  await service.end()
+  await service.stop()
 })
 
 test('one bad row and nothing is imported; each fault is named by its line and member', async () => {
@@ -292,10 +294,10 @@ it('NDJSON: a byte order mark, line ends of Windows and a missing last one are n
 
 test('a store takes an import while it is served, and the service shows the rows [A11]', async () => {
   const { settings } = await freshStore()
-  const service = await serve(settings)
+  const service = await startService(content, { settings })
   const path = fileOf([{ id: 500, name: 'Imported', category: 'c', price: 5 }])
   assert.equal((await importing(settings, 'products', path)).code, 0)
   const response = await fetch(`${service.url}/api/products/500`)
   assert.equal(((await response.json()) as Thing).name, 'Imported')
-  await service.end()
+  await service.stop()
 })

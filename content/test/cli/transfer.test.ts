@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import content from '#content/duet.config.ts'
+import { startService } from '#serve/temporary.ts'
 import { command } from '#test/commands.ts'
-import { folderOf, plain, type Settings, serve } from '#test/duet.ts'
+import { folderOf, plain, type Settings } from '#test/duet.ts'
 import { sqliteTest as it, notMade } from '#test/stores.ts'
 import { type Format, filesIn } from '#test/support/transfer-files.ts'
 import { importing, type Kind, kinds, odd, world } from './transfers.ts'
@@ -114,7 +116,7 @@ test('orders that the API made come back from their export in the states they we
   const { settings } = await freshStore()
   for (const kind of ['users', 'products'] as const)
     await importing(settings, kind, fileOf(world[kind]))
-  const service = await serve(settings)
+  const service = await startService(content, { settings })
   const { stdout: token } = await command(['token', '--user', '8'], settings)
   const post = async (path: string, body?: object) => {
     const response = await fetch(`${service.url}/api${path}`, {
@@ -142,7 +144,7 @@ test('orders that the API made come back from their export in the states they we
   assert.deepEqual(await stores[0]?.rows('select stock from products where id = 7'), [
     [2_147_483_647 - 4],
   ])
-  await service.end()
+  await service.stop()
 })
 
 for (const [currency, price, amount] of [

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import content from '#content/duet.config.ts'
+import { startService } from '#serve/temporary.ts'
 import { command } from '#test/commands.ts'
-import { folderOf, serve } from '#test/duet.ts'
+import { folderOf } from '#test/duet.ts'
 import { sqliteTest as it } from '#test/stores.ts'
 
 const { freshStore } = folderOf('user')
@@ -17,7 +19,9 @@ const follow = async (printed: string, settings: Readonly<Record<string, string>
 test('the first admin of a production store is added, while it is served and sign-up is closed', async () => {
   const { settings } = await freshStore()
   const production = { ...settings, DUET_ENV: 'production', DUET_HOST: '127.0.0.1' }
-  const service = await serve({ ...production, DUET_SIGNUP: 'closed' })
+  const service = await startService(content, {
+    settings: { ...production, DUET_SIGNUP: 'closed' },
+  })
   const added = await command([...ada, '--role', 'admin'], production)
   assert.deepEqual([added.code, added.stderr], [0, ''])
   assert.match(added.stdout, /^user 1\nbin\/duet token --user 1 --role admin --ttl 1h\n$/)
@@ -30,7 +34,7 @@ test('the first admin of a production store is added, while it is served and sig
   )
   const removed = await fetch(`${service.url}/api/users/1`, { method: 'DELETE', headers })
   assert.equal(removed.status, 204)
-  await service.end()
+  await service.stop()
 })
 
 test('a user that is added without a role is no admin, and gets a line for a token of a user; a value may be help', async () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { command } from '#test/commands.ts'
-import { duet, type Service, type Settings, serve, start } from '#test/duet.ts'
+import { type Service, type Settings, serve, start } from '#test/duet.ts'
 import { ask } from '#test/postgres/tools/ask.ts'
 import { noReplica, type Replica, startReplica } from '#test/postgres/tools/replica.ts'
 import { type Postgres, startPostgres } from '#test/postgres/tools/server.ts'
@@ -167,7 +167,7 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     const twice = `127.0.0.1:${second.port},127.0.0.1:${second.port}`
     const stranger = `postgres://stranger@${twice}/postgres`
     const waits = { ...settings, DUET_DATABASE_URL: stranger, DUET_STORE_WAIT: '1h' }
-    const { code, stderr } = await duet(['serve'], waits)
+    const { code, stderr } = await command(['serve'], waits)
     assert.equal(code, 1)
     assert.match(stderr, /^duet: postgres:.* refuses the user \(role "stranger" does not exist\): /)
   })

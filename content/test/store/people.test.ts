@@ -1,5 +1,6 @@
 /** Sign-in by providers and passwords, and the attacks on whose row it is. */
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { getAuthTables } from 'better-auth/db'
 import { withOpened } from '#base/with-opened.ts'
@@ -166,17 +167,13 @@ test('a provider never claims a known address, proved or not; its owner takes a 
   assert.match(unproved.to, /error=/)
 })
 
-test('an identity is removed by a fresh session alone, and signs in no more', async () => {
+test('an identity is removed by a fresh session alone, signs in no more, and does so again when it is moved as docs/auth.md says', async () => {
   const { by, id } = await signIn(world, 'linker@example.org')
   await withProvider(['linker', 'linker-there@example.org', true], by, '/auth/link-social', {})
   const [account] = (await by.get('/auth/list-accounts')).json
   const unlink = { accountId: account.id }
-  const age = (by: number) =>
-    world.change(
-      'update auth_sessions set created_at = created_at + ?1 where user_id = ?2',
-      by,
-      Number(id),
-    )
+  const older = 'update auth_sessions set created_at = created_at + ?1 where user_id = ?2'
+  const age = (by: number) => world.change(older, by, Number(id))
   await age(-700_000)
   assert.equal((await by.post('/auth/unlink-account', unlink)).code, 'STEP_UP_NEEDED')
   const link = { provider: 'test', callbackURL: '/account' }
@@ -194,10 +191,13 @@ test('an identity is removed by a fresh session alone, and signs in no more', as
     assert.equal((await by.post(`/auth/${path}`, body)).code, 'BLOCKED')
   assert.equal(await set('active'), 200)
   assert.equal((await by.post('/auth/unlink-account', unlink)).status, 200)
-  assert.match(
-    (await withProvider(['linker', 'linker-there@example.org', true], undefined, undefined, {})).to,
-    /error=/,
-  )
+  const identity = ['linker', 'linker-there@example.org', true] as const
+  assert.match((await withProvider(identity, undefined, undefined, {})).to, /error=/)
+  const doc = readFileSync('docs/auth.md', 'utf8')
+  const [moving = ''] = /insert into auth_accounts.*? null/s.exec(doc) ?? []
+  const one = moving.replace('corp', 'test').replace('subject,', "'linker',")
+  await world.change(one.replace(/where .*/, `where id = ${id}`))
+  assert.equal((await userOf((await withProvider(identity)).by)).id, id)
 })
 
 it('a callback in another browser, or a second time, signs nobody in, and none leads elsewhere', async () => {

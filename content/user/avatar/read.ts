@@ -34,7 +34,7 @@ export const avatarRead: ExtraRoute = {
       const stored = await fileOf(core, at, readOptionsOf(edge, c, viewer))
       const facts = { named, isPublic: true }
       const { headers, ...reply } = stored
-        ? await representFile(c, edge, stored, facts)
+        ? await representFile(c, edge, stored, { ...facts, viewer })
         : represent(c, edge, identicon(id), { ...facts, type: svg })
       return { ...reply, headers: { ...headers, 'Content-Security-Policy': policy } }
     },
