@@ -82,7 +82,7 @@ test('every change of a document is found, whatever it is, and nothing else', ()
       assert.notEqual(diff(after, document).length, 0, JSON.stringify(change))
       assert.deepEqual(diff(after, after), [], JSON.stringify(change))
     }),
-    { numRuns: rounds(200, 10_000) },
+    { numRuns: rounds(134, 10_000) },
   )
 })
 
@@ -188,6 +188,6 @@ test('a member that is gone is breaking and a new one that may be left out is no
         )
       },
     ),
-    { numRuns: rounds(150, 10_000) },
+    { numRuns: rounds(100, 10_000) },
   )
 })

@@ -5,7 +5,7 @@ import { buildSchema } from 'graphql'
 import { dataFault } from './graphql.ts'
 import { fuzzed } from './run.ts'
 
-fuzzed(300)
+fuzzed(200)
 
 const schema = buildSchema(`
   type Query { users: [User!]!, user(id: ID!): User }

@@ -193,7 +193,7 @@ for (const on of engines)
     })
 
     test('nothing that either of them changed is lost', async t => {
-      const count = rounds(30, 1000)
+      const count = rounds(20, 1000)
       const begun = usualSeed(46)
       let clashes = 0
       for (let round = 0; round < count; round++) {

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Entity } from '../../admin/model.ts'
 import { rounds, usualSeed } from '../support/rounds.ts'
-import { isShort } from '../support/short.ts'
 import { drawn, engines } from './compare.ts'
 import { modelBy } from './models.ts'
 import { newReference } from './reference.ts'
@@ -48,11 +47,9 @@ const compareRow = async (
   }
 }
 
-/** So many models are asked for; PostgreSQL, which takes three times as long, has the first of them. */
-const planned = 20
 const begun = usualSeed(46)
 for (const on of engines)
-  for (let n = 0; n < (on === 'sqlite' && !isShort ? planned : rounds(5, planned)); n++)
+  for (let n = 0; n < rounds(4, 20); n++)
     test(`in the generated model ${n} on ${on} the buttons are those whose requests succeed`, async t => {
       t.diagnostic(`DUET_SEED=${begun}`)
       const draw = drawn(begun * 1000 + n)

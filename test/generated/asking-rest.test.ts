@@ -43,7 +43,7 @@ for (const on of engines)
         fc.uniqueArray(comparisons, { maxLength: 3, selector: one => one.name }),
         {
           seed: usualSeed(29),
-          numRuns: rounds(30, 600),
+          numRuns: rounds(20, 600),
         },
       )
       for (const part of parts) {
@@ -61,7 +61,7 @@ for (const on of engines)
     test('groups are of the rows that fit, by parameters, JSON and QUERY, and having is JSON too', async () => {
       const drawn = fc.sample(conditions.item as fc.Arbitrary<Condition>, {
         seed: usualSeed(31),
-        numRuns: rounds(10, 400),
+        numRuns: rounds(7, 400),
       })
       const groups = '/api/v2/items/aggregate?group=rare&sum=size'
       for (const where of drawn)

@@ -59,7 +59,7 @@ for (const on of engines)
           backwards: fc.boolean(),
           at: fc.nat(40),
         }),
-        { seed: usualSeed(31), numRuns: rounds(13, 400) },
+        { seed: usualSeed(31), numRuns: rounds(9, 400) },
       )
       type Place = { readonly row: StoredRow; readonly keys: readonly unknown[] }
       const isBefore = (a: Place, b: Place, by: readonly Key[]): boolean => {

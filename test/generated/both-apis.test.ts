@@ -143,7 +143,7 @@ for (const hasRules of [true, false])
     test('each is answered alike by both APIs and engines, as it is in memory', async () => {
       const drawn = fc.sample(asked, {
         seed: usualSeed(29),
-        numRuns: rounds(260, 20_000) / 2,
+        numRuns: rounds(174, 20_000) / 2,
       })
       const counts = { numbers: 0, cursors: 0, groups: 0, refused: 0 }
       for (const one of drawn) {

@@ -233,7 +233,7 @@ for (const on of engines)
             }
           },
         ),
-        { numRuns: rounds(13, 1000) },
+        { numRuns: rounds(9, 1000) },
       )
     })
 
@@ -317,7 +317,7 @@ for (const on of engines)
             )
           }
         }),
-        { numRuns: rounds(8, 500) },
+        { numRuns: rounds(6, 500) },
       )
     })
 
@@ -356,7 +356,7 @@ for (const on of engines)
             )
           },
         ),
-        { numRuns: rounds(13, 1000) },
+        { numRuns: rounds(9, 1000) },
       )
     })
 
@@ -393,7 +393,7 @@ for (const on of engines)
             })
           },
         ),
-        { numRuns: rounds(15, 500) },
+        { numRuns: rounds(10, 500) },
       )
     })
 
@@ -444,7 +444,7 @@ for (const on of engines)
             if (changed !== cursor) await refused(changed, '[{ size: ASC }]')
           },
         ),
-        { numRuns: rounds(13, 1000) },
+        { numRuns: rounds(9, 1000) },
       )
       const page = async (query: string, as: Viewer = 'user') =>
         service.ask({ line: `GET /api/v2/items?limit=3&${query}`, as })

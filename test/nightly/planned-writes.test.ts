@@ -5,5 +5,6 @@ asPlanned([
   'test/store/group-commit.test.ts',
   'test/generated/admin-edits.test.ts',
   'test/generated/admin-rights.test.ts',
+  'test/generated/order-of-checks.test.ts',
   'test/pages/admin-crawl.test.ts',
 ])

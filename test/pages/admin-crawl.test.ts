@@ -13,7 +13,7 @@ import { subjects } from '../generic/contents.ts'
 import { type AdminVisit, visitAdmin } from '../support/admin.ts'
 import { closePages, faultsOfMany, onPort, openBrowser, skipped } from '../support/browser.ts'
 import { asOf, type Filled, filled } from '../support/filled.ts'
-import { rounds, usualSeed } from '../support/rounds.ts'
+import { isPlanned, rounds, usualSeed } from '../support/rounds.ts'
 import { isShort } from '../support/short.ts'
 
 const screens = [
@@ -198,7 +198,9 @@ for (const subject of some)
     })
     const { admin, callers } = callersOf(subject)
     const people = callers.filter(({ id }) => id !== null)
-    const signedIn = isShort ? [admin] : people
+    // Who has the same role has the same screens, beside what rows say.
+    const ofRoles = people.filter(({ role }, at) => at === people.findIndex(one => one.role === role))
+    const signedIn = isShort ? [admin] : isPlanned ? people : ofRoles
     const callerOf = async (viewer: Viewer): Promise<Caller> => ({
       token: await it.world.token(viewer.id ?? 0, viewer.role),
       read: async path => (await it.world.ask(`GET ${path}`, asOf(viewer))).json,

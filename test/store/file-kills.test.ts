@@ -51,7 +51,7 @@ const checkWhole = async (folder: string, digests: readonly string[]) => {
   await copyFiles(store, copyIn(`${folder}-copy`))
 }
 
-const times = rounds(12, 1000)
+const times = rounds(8, 1000)
 
 test('a process killed at any byte leaves whole files, all that it told of, and a part that is swept', {
   skip: process.platform === 'win32' && 'NOT TESTED: Windows has no /bin/sh',

@@ -188,7 +188,7 @@ for (const place of places)
     t.diagnostic(`refused: ${JSON.stringify(Object.fromEntries(told))}`)
   })
 
-const failures = rounds(20, 1000)
+const failures = rounds(14, 1000)
 it(`S3 that stalls, tears or answers 503 to ${failures} requests is told as such, and leaves nothing`, async t => {
   const random = randomFrom(usualSeed(failures))
   const root = ownFolder('failing-s3')

@@ -81,7 +81,7 @@ const someDeeds = fc.array(
 )
 
 test('of jobs that commit together, just those fail that would fail alone, and leave nothing [A18]', async t => {
-  const groups = rounds(50, 10_000)
+  const groups = rounds(34, 10_000)
   const { world } = await worldWithWriter({ rows: {} })
   await fc.assert(
     fc.asyncProperty(someDeeds, async list => {

@@ -111,16 +111,16 @@ test('ten users, their posts, comments and authors are a statement a level, or o
   assert.equal(look().texts.length, onPostgres ? 1 : 4)
 })
 
-answeredAlike('a small world', rounds(180, 5000), small, {})
+answeredAlike('a small world', rounds(120, 5000), small, {})
 answeredAlike(
   'a large world in pages',
-  rounds(60, 1500),
+  rounds(40, 1500),
   { ids: 220, levels: 5, width: 4, whole: false },
   { rows: largeRows() },
 )
 answeredAlike(
   'a large world in whole lists',
-  rounds(10, 200),
+  rounds(7, 200),
   { ids: 40, levels: 2, width: 3, whole: true },
   { rows: largeRows() },
 )
@@ -129,7 +129,7 @@ const other = sideOf(modelAsUsual(library))
 
 answeredAlike(
   'another content',
-  rounds(50, 1500),
+  rounds(34, 1500),
   { ids: 12, levels: 4, width: 4, whole: true },
   {
     content: library,

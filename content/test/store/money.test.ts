@@ -52,7 +52,7 @@ const line = (digits: number) =>
 
 for (const [code, digits] of currencies)
   test(`amounts in ${code} are exact sums of whole minor units [C13]`, async t => {
-    const orders = rounds(15, 33_334)
+    const orders = rounds(10, 33_334)
     const { world, sell, order } = await shop(code, digits)
     await fc.assert(
       fc.asyncProperty(fc.array(line(digits), { minLength: 1, maxLength: 6 }), async lines => {

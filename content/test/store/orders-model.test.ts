@@ -208,7 +208,7 @@ const beginModel = async ({ world }: Real): Promise<Model> => {
 }
 
 // A run takes twice as long on PostgreSQL.
-const runs = Number(process.env.DUET_TEST_RUNS ?? rounds(onPostgres ? 10 : 25, 2000))
+const runs = Number(process.env.DUET_TEST_RUNS ?? rounds(onPostgres ? 7 : 17, 2000))
 
 test('orders, stock and replays are as a model has them after any steps, restarts among them [C3]', async t => {
   const real: Real = {

@@ -26,8 +26,8 @@ before(async () => {
 after(() => service?.end())
 
 // A pay is a transaction of its own on PostgreSQL.
-const paid = rounds(onPostgres ? 15 : 30, 200)
-const ended = rounds(onPostgres ? 8 : 15, 2000)
+const paid = rounds(onPostgres ? 10 : 20, 200)
+const ended = rounds(onPostgres ? 6 : 10, 2000)
 const enders = isPlanned ? 50 : 20
 
 test('of 20 pays of an order at the same moment exactly one takes effect, each time [C1]', async t => {
