@@ -109,7 +109,6 @@ export const longest = [
   'content/test/postgres/processes.test.ts',
   'content/test/postgres/faults.test.ts',
   'content/test/postgres/replicas.test.ts',
-  'content/test/pages/browser.test.ts',
 ]
 
 const placeOf = file => (longest.includes(file) ? longest.indexOf(file) : longest.length)

@@ -13,7 +13,7 @@ import { inTime, longest } from './support/wait.ts'
 import { isCached, secret } from './world.ts'
 
 /** It loads what was made of its modules where something was; tests of what it loads name `bin/duet`. */
-const program = fileURLToPath(
+export const program: string = fileURLToPath(
   new URL(
     process.env.DUET_TEST_THREADS_MADE ? 'support/program.mjs' : '../bin/duet',
     import.meta.url,

@@ -91,7 +91,9 @@ test('each test file whose rounds are more at night is run at night', () => {
     [...known].toSorted(),
     files
       .filter(file =>
-        /^import \{.*\brounds\b.*\} from '.*\/support\/rounds\.ts'$/m.test(textOf(file)),
+        /^import \{.*\b(rounds|isPlanned)\b.*\} from '.*\/support\/rounds\.ts'$/m.test(
+          textOf(file),
+        ),
       )
       .toSorted(),
   )

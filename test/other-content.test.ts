@@ -6,5 +6,7 @@ test('documents, contract and architecture are well with another content in the 
   // The contract is compared when it is written.
   const folder = await copyWithLibrary()
   const files = ['architecture', 'docs', 'engines'].map(name => `test/${name}.test.ts`)
-  await passes(folder, 'scripts/test.mjs', ...files)
+  // In one process, and without the database that a test run begins with.
+  const alone = ['--import=./src/base/resolve-imports.ts', '--test', '--test-isolation=none']
+  await passes(folder, ...alone, ...files)
 })

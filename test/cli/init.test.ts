@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { callDuet } from '../commands.ts'
-import { duet, folderOf, plain, serveBy } from '../duet.ts'
+import { duet, folderOf, plain, serve } from '../duet.ts'
 import { projectIn, root } from '../support/project.ts'
 import { parseYaml } from '../yaml.ts'
 
@@ -38,7 +38,7 @@ for (const example of examples)
     test('starts, and answers what its README asks', async () => {
       const { project, config } = await projectOf(example)
       const { settings } = await freshStore({ bare: true })
-      const service = await serveBy(program, settings, '--migrate', ...config)
+      const service = await serve(settings, '--migrate', ...config)
       const readme = readFileSync(join(project, 'README.md'), 'utf8')
       assert.ok(!readme.includes('{{'), readme)
       const lines = readme.split('\n').filter(line => line.startsWith('curl '))
@@ -99,7 +99,7 @@ test('with the files of docs/auth.md people sign in to the empty project', async
   const drafted = await callDuet(['migrate', '--draft', 'sign-in', ...config])
   assert.equal(drafted.code, 0, drafted.stderr)
   const { settings } = await freshStore({ bare: true })
-  const service = await serveBy(program, settings, '--migrate', ...config)
+  const service = await serve(settings, '--migrate', ...config)
   assert.match(
     service.stderr(),
     /Sign in {2}http:\S+\/signin\n.*people add --email ADDRESS --role admin/,

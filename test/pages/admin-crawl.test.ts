@@ -199,7 +199,9 @@ for (const subject of some)
     const { admin, callers } = callersOf(subject)
     const people = callers.filter(({ id }) => id !== null)
     // Who has the same role has the same screens, beside what rows say.
-    const ofRoles = people.filter(({ role }, at) => at === people.findIndex(one => one.role === role))
+    const ofRoles = people.filter(
+      ({ role }, at) => at === people.findIndex(one => one.role === role),
+    )
     const signedIn = isShort ? [admin] : isPlanned ? people : ofRoles
     const callerOf = async (viewer: Viewer): Promise<Caller> => ({
       token: await it.world.token(viewer.id ?? 0, viewer.role),

@@ -265,7 +265,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
   }
 
   test('a change is saved by keys, and a fault is told beside its field', async () => {
-    const { page } = await open(1)
+    const { page, close } = await open(1)
     await page.goto(`${origin}/admin#/product/create`)
     await page.getByLabel('Name').fill('Mug')
     const price = page.getByLabel('Price')
@@ -310,11 +310,11 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await dialog.waitFor({ state: 'detached' })
     await page.locator('.chip').getByText('$7.50').waitFor()
     assert.match(decodeURIComponent(page.url()), /"op":"gte","value":"7\.5"/)
-    await page.context().close()
+    await close()
   })
 
   test('what two people change is merged, and nobody is overwritten', async () => {
-    const { page } = await open(1)
+    const { page, close } = await open(1)
     await page.goto(`${origin}/admin#/product/3`)
     await page.getByLabel('Stock').fill('7')
     const change = (body: unknown) => world.ask('PATCH /api/v2/products/3', { as: 1, body })
@@ -334,11 +334,11 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.keyboard.press('Control+s')
     await page.getByText('Saved', { exact: true }).waitFor()
     assert.equal((await now()).name, 'Mine')
-    await page.context().close()
+    await close()
   })
 
   test('a picker finds a row by the beginning of its title, and a row is made below it', async () => {
-    const { page } = await open(1)
+    const { page, close } = await open(1)
     await page.goto(`${origin}/admin#/post/create`)
     await page.getByLabel('Title').fill('By a picker')
     await page.getByLabel('Content').fill('It has a text.')
@@ -353,11 +353,11 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByRole('heading', { name: 'By a picker' }).waitFor()
     const [row] = await world.rows(`select author_id from posts where title = 'By a picker'`)
     assert.deepEqual(Object.values(row ?? {}).map(Number), [2])
-    await page.context().close()
+    await close()
   })
 
   test('a changed form is left only on purpose, by links and by the back key', async () => {
-    const { page } = await open(1)
+    const { page, close } = await open(1)
     await page.getByRole('link', { name: 'Products', exact: true }).click()
     await page.locator('tbody a').first().click()
     const stock = page.getByLabel('Stock')
@@ -380,11 +380,11 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByRole('button', { name: /^Save/ }).waitFor()
     await page.getByRole('link', { name: 'Posts', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Posts' }).waitFor()
-    await page.context().close()
+    await close()
   })
 
   test('a view is saved with its filter, order and columns, and opened again', async () => {
-    const { page } = await open(1)
+    const { page, close } = await open(1)
     const list = 'user?sort=name&order=DESC&filter={"where":[{"field":"id","op":"gt","value":"1"}]}'
     await page.goto(`${origin}/admin#/${list.replaceAll('gt', 'ne')}`)
     const rows = page.locator('tbody tr:not(.ghost)')
@@ -402,11 +402,11 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByText('is not 1').waitFor()
     await rows.first().waitFor()
     assert.match(page.url(), /sort=name&order=DESC/)
-    await page.context().close()
+    await close()
   })
 
   test('a form leads to the next and the previous row of its list', async () => {
-    const { page } = await open(1)
+    const { page, close } = await open(1)
     await page.goto(`${origin}/admin#/user?sort=id&order=ASC&page=1&perPage=2`)
     await page.locator('tbody a').nth(1).click()
     const numbers = page.locator('.crumb')
@@ -418,11 +418,11 @@ describe('the admin in a browser', { skip: skipped }, () => {
       await page.getByRole('button', { name: button }).click()
       await numbers.getByText(`#${id}`).waitFor()
     }
-    await page.context().close()
+    await close()
   })
 
   test('what was typed survives a service that is busy, gone or wants a sign-in, and is saved once', async () => {
-    const { page } = await open(1)
+    const { page, close } = await open(1)
     await page.goto(`${origin}/admin#/product/2`)
     const name = page.getByLabel('Name')
     const path = '**/api/v2/products/2'
@@ -464,11 +464,11 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.keyboard.press('Control+s')
     await page.getByRole('heading', { name: 'Made once' }).waitFor()
     assert.equal((await world.rows(`select id from products where name = 'Made once'`)).length, 1)
-    await page.context().close()
+    await close()
   })
 
   test('the page speaks German where the browser does, all of it', async () => {
-    const { page } = await visit(browser, `${origin}/admin`, { locale: 'de-DE' })
+    const { page, close } = await visit(browser, `${origin}/admin`, { locale: 'de-DE' })
     await page.getByRole('button', { name: 'Anmelden' }).waitFor()
     assert.equal(await page.locator('html').getAttribute('lang'), 'de')
     assert.deepEqual(await faultsOf(page), [])
@@ -509,7 +509,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.locator('.messages').getByText('1 Zeile importiert').waitFor()
     const [pots] = await world.rows(`select price from products where name = 'Töpfe'`)
     assert.deepEqual(Object.values(pots ?? {}).map(Number), [123_450])
-    await page.context().close()
+    await close()
     const folder = new URL('../../admin/', import.meta.url)
     const texts = (path: string) => readFileSync(new URL(path, folder), 'utf8')
     const words = texts('words.ts')
@@ -526,7 +526,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
   })
 
   test('a caller is offered no write that is refused', async () => {
-    const { page } = await open(2)
+    const { page, close } = await open(2)
     await page.goto(`${origin}/admin#/product`)
     await page.getByRole('heading', { name: 'Products' }).waitFor()
     assert.equal(await page.getByRole('button', { name: /^New/ }).count(), 0)
@@ -536,7 +536,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     assert.equal(await page.getByRole('button', { name: /^Save/ }).count(), 0)
     await page.goto(`${origin}/admin#/post/1`)
     await page.getByRole('button', { name: /^Save/ }).waitFor()
-    await page.context().close()
+    await close()
   })
 })
 
@@ -695,7 +695,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     writeFileSync(path, ['title,steps,servings', ...lines].join('\n'))
     const counted = `select count(*) as n from recipes where title like 'Imported%'`
     const count = async () => Number((await world.rows(counted))[0]?.[0])
-    const { page, go } = await open()
+    const { page, go, close } = await open()
     const choose = async () => {
       await go('recipe')
       const dialog = await openImport(page)
@@ -754,14 +754,14 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await page.getByText('The file cannot be read.').waitFor()
     assert.equal(await isOff(), true)
     assert.deepEqual(await world.rows(`select id from recipes where title = 'Fine'`), [])
-    await page.context().close()
+    await close()
   })
 
   for (const width of [400, 1280])
     test(`shows titles without a space, from the right, and of markup as they are, ${width} wide`, async () => {
       const titles = ['W'.repeat(200), 'وصفة حساء العدس بالليمون', '<script>alert(1)</script>']
       const ids = await make(...titles)
-      const { page, go, faults, close } = await open({ viewport: { width, height: 800 } })
+      const { page, go, faults } = await open({ viewport: { width, height: 800 } })
       page.on('dialog', () => faults.push('a script of a title has run'))
       await go('recipe?sort=id&order=DESC')
       for (const title of titles) await page.getByText(title, { exact: true }).first().waitFor()
@@ -778,7 +778,8 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
         assert.deepEqual(await faultsOf(page), [], title)
       }
       assert.deepEqual(faults, [])
-      await close()
+      // Whoever listens for dialogs answers them, also the one of a page that is left.
+      await page.context().close()
     })
 
   test('shows a choice that the model has no more, and leaves it unless another is chosen', async () => {
@@ -823,7 +824,7 @@ describe('files in the admin', { skip: skipped }, () => {
   })
 
   test('a file is taken, shown by an address that needs no token, and removed; one that is refused says why', async () => {
-    const { page, faults } = await visit(browser, `${origin}/admin`)
+    const { page, faults, close } = await visit(browser, `${origin}/admin`)
     await page.getByLabel('Token').fill(await world.token(2))
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.locator('.layout').waitFor()
@@ -858,7 +859,7 @@ describe('files in the admin', { skip: skipped }, () => {
       faults.filter(fault => !/415/.test(fault)),
       [],
     )
-    await page.context().close()
+    await close()
   })
 
   test('what is picked while a row is slowly made stays picked', async () => {

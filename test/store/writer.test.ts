@@ -262,28 +262,3 @@ test('an answer whose read runs until its time is up is TIMEOUT, its write is un
   assert.deepEqual([json.data.one.name, json.data.three.name], ['After', 'Before'])
   assert.equal((await passing(42, 0)).json.data.updateUser.age, 42)
 })
-
-test('what is written through one API is read through the other at once [A19]', async () => {
-  const { world } = await worldWithWriter()
-  const one = async (index: number) => {
-    const rest = await world.ask('POST /api/users', {
-      body: { name: `R${index}`, email: `r${index}@example.org` },
-    })
-    const read = await world.gql(`{ user(id: "${rest.json.id}") { name email } }`, { as: 1 })
-    assert.deepEqual(read.json.data.user, { name: `R${index}`, email: `r${index}@example.org` })
-    const changed = await world.gql(
-      `mutation { updateUser(id: "${rest.json.id}", input: {name: "G${index}"}) { id } }`,
-      { as: 1 },
-    )
-    assert.equal(changed.json.data.updateUser.id, String(rest.json.id))
-    const again = await world.ask(`GET /api/users/${rest.json.id}`, { as: 1 })
-    assert.equal(again.json.name, `G${index}`)
-    await world.ask(`DELETE /api/users/${rest.json.id}`, { as: 1 })
-    assert.equal(
-      (await world.gql(`{ user(id: "${rest.json.id}") { id } }`, { as: 1 })).json.data.user,
-      null,
-    )
-  }
-  for (let turn = 0; turn < 40; turn++)
-    await Promise.all(Array.from({ length: 8 }, (_, index) => one(turn * 8 + index)))
-})

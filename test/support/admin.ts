@@ -10,7 +10,6 @@ export type AdminVisit = Visit & {
   readonly settled: () => Promise<void>
   /** Goes on as the caller of another token, who has signed in too. */
   readonly become: (token: string) => Promise<void>
-  readonly close: () => Promise<void>
 }
 
 /** Waits until no request is under way and no screen says that it waits. */
@@ -38,9 +37,7 @@ export const visitAdmin = async (
   token: string,
   options: BrowserContextOptions = {},
 ): Promise<AdminVisit> => {
-  // Once: who signs out has signed out.
-  const signIn = `if (!sessionStorage.length)
-    Object.assign(sessionStorage, { 'duet.token': ${JSON.stringify(token)}, 'signed in': 'once' })`
+  const signIn = `sessionStorage.setItem('duet.token', ${JSON.stringify(token)})`
   const visited = await visit(browser, `${origin}/admin`, options, signIn)
   const { page } = visited
   const settled = settling(page)
@@ -56,7 +53,7 @@ export const visitAdmin = async (
     await page.reload()
     await page.locator('.layout').waitFor()
   }
-  return { ...visited, become, go, settled, close: () => page.context().close() }
+  return { ...visited, become, go, settled }
 }
 
 /** Opens the dialog of a list that imports a file. */

@@ -3,5 +3,5 @@ export const isShort: boolean = process.env.DUET_TEST_SHORT === '1'
 
 const half = process.env.DUET_TEST_HALF
 
-/** Of many that are alike each whole run tries a half, `npm test` the one and `npm run test:all` the other; nights and files that are named try all. */
+/** Of many that are alike each whole run tries a half, `npm test` the one and `npm run test:all` the other; a file that is named tries all. */
 export const isInTurn = (place: number): boolean => half === undefined || place % 2 === Number(half)

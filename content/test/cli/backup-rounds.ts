@@ -108,7 +108,7 @@ export const backupsUnderWrites = async (
       if (last !== undefined) await post(`/orders/${id}/${last}`)
     }
   }
-  const writers = Array.from({ length: 8 }, (_, number) => write(number))
+  const writers = Array.from({ length: 4 }, (_, number) => write(number))
   const counts: number[] = []
   try {
     for (let round = 0; round < rounds; round++) {

@@ -69,7 +69,7 @@ describe('in a browser', { skip: skipped }, () => {
 
   const assertCleanAtEnd = async (visited: Visit) => {
     assertClean(visited)
-    await visited.page.context().close()
+    await visited.close()
   }
 
   describe('each page of text', () => {
@@ -77,7 +77,7 @@ describe('in a browser', { skip: skipped }, () => {
     before(async () => {
       visited = await open('/', 'h1')
     })
-    after(() => visited?.page.context().close())
+    after(() => visited?.close())
 
     for (const [name, path] of [
       ['the start page', '/'],
@@ -138,7 +138,7 @@ describe('in a browser', { skip: skipped }, () => {
       visited = await open('/docs', '.opblock')
       page = visited.page
     })
-    after(() => page?.context().close())
+    after(() => visited?.close())
 
     const opened = (operation: string) => `#operations-users-${operation}`
     const turn = (operation: string) =>

@@ -91,11 +91,15 @@ describe('the pages of sign-in', { skip: skipped }, () => {
   ]
   for (const { locale, width, colorScheme, email, title, account, wrong, saved } of screens)
     test(`sign in, rename and sign out by keys, without a fault: ${locale}, ${colorScheme}, ${width} wide`, async () => {
-      const { page, faults, foreign } = await visit(browser, `${origin}/signin?returnTo=/account`, {
-        locale,
-        colorScheme,
-        viewport: { width, height: 900 },
-      })
+      const { page, faults, foreign, close } = await visit(
+        browser,
+        `${origin}/signin?returnTo=/account`,
+        {
+          locale,
+          colorScheme,
+          viewport: { width, height: 900 },
+        },
+      )
       await settled(page, '#ways')
       assert.equal(await page.locator('html').getAttribute('lang'), locale.slice(0, 2))
       assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), title)
@@ -132,7 +136,7 @@ describe('the pages of sign-in', { skip: skipped }, () => {
       const refused =
         'Failed to load resource: the server responded with a status of 400 (Bad Request)'
       assert.deepEqual({ faults, foreign }, { faults: [refused], foreign: [] })
-      await page.context().close()
+      await close()
     })
 
   test('a page of another origin signs in, and its client renews one token for many requests, as docs say', async () => {

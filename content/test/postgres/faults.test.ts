@@ -39,9 +39,9 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   describe('that has', { concurrency: true }, () => {
     test('a service that lost the reply to a commit says so, and does nothing twice [B3, C12]', async () => {
       const { workload, proxy } = await wiredWorkload()
-      await losePays(workload, proxy, 8)
-      await losePaysWithoutKey(workload, proxy, 4)
-      await loseMutations(workload, proxy, 4)
+      await losePays(workload, proxy, 4)
+      await losePaysWithoutKey(workload, proxy, 2)
+      await loseMutations(workload, proxy, 2)
       await loseUnguarded(workload, proxy)
       await workload.service.end()
     })
@@ -72,7 +72,7 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
   describe('under load', { concurrency: true }, () => {
     test('a service hardly notices sessions that are ended [B2]', async t => {
       const workload = await workloadWith()
-      t.diagnostic(JSON.stringify(await cutRounds(workload, server, 5)))
+      t.diagnostic(JSON.stringify(await cutRounds(workload, server, 3)))
       await workload.service.end()
     })
 
@@ -84,7 +84,7 @@ describe('a service on PostgreSQL', { skip: noPostgres }, () => {
 
     test('a service runs behind PgBouncer in transaction mode', { skip: noPgbouncer }, async t => {
       const { through, end } = await startPgbouncer(server.port)
-      const told = await behindPgbouncer(server, through, { pays: 8, races: 2 })
+      const told = await behindPgbouncer(server, through, { pays: 4, races: 2 })
       t.diagnostic(JSON.stringify(told))
       await end()
     })

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { mint } from '#auth/token.ts'
 import { randomFrom } from '#base/random.ts'
-import { duet, type Settings, serve } from '#test/duet.ts'
+import { command } from '#test/commands.ts'
+import { type Settings, serve } from '#test/duet.ts'
 import { valuesIn } from '#test/support/prometheus.ts'
 import { longest, pause } from '#test/support/wait.ts'
 import { secret } from '../world.ts'
@@ -71,7 +72,7 @@ export type ThreadsRace = {
 /** Runs the race on a service of its own; gives a sentence for each number that was too old, and how many answers came from the cache. */
 export const raceThreads = async (race: ThreadsRace) => {
   const { settings, threads, seed, connections: count = 12, readsPerWrite = 0 } = race
-  assert.equal((await duet(['migrate'], settings)).code, 0)
+  assert.equal((await command(['migrate'], settings)).code, 0)
   const service = await serve({
     ...settings,
     DUET_THREADS: String(threads),
