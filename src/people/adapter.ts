@@ -4,7 +4,7 @@ import { type CleanedWhere, type CustomAdapter, createAdapterFactory } from 'bet
 import { APIError } from 'better-auth/api'
 import type { Remote } from '#base/calls.ts'
 import { columnName } from '#model/names.ts'
-import { parseId } from '#model/values.ts'
+import { isStorable, parseId } from '#model/values.ts'
 import { blockedError, isForNobody } from '#people/hooks.ts'
 import type { Person, PersonInput, PersonKey } from '#people/messages.ts'
 import type { PersonRows } from '#people/rows.ts'
@@ -93,6 +93,8 @@ const tablesOf = ({ schema, getDefaultModelName }: Parameters<Factory>[0]) => {
     const sign = signs[operator ?? 'eq']
     if (sign === undefined || connector === 'OR' || mode === 'insensitive')
       throw new Error(`the store has no ${mode} ${connector} ${operator}`)
+    // What no engine can hold, such as NUL, is in no row.
+    if (typeof value === 'string' && !isStorable(value)) return sql`1 = 0`
     if (value === null) return operator === 'eq' ? sql`${cell} is null` : sql`${cell} is not null`
     return sql`${cell} ${trusted(sign)} ${value as SqlValue}`
   }

@@ -1,7 +1,6 @@
 /** The thread of people, as the thread that has the store sees it: started by the first request that needs it, answered from the store, ended when nobody signs in. */
 import { Worker } from 'node:worker_threads'
 import { callsBetween } from '#base/calls.ts'
-import { ApiError } from '#errors.ts'
 import type { Delivery } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
@@ -92,13 +91,7 @@ export const hostPeople = (options: HostOptions) => {
       if (isClosed) throw unavailable()
       thread ??= begin()
       rest()
-      try {
-        return await thread.calls.there.answer(request)
-      } catch (error) {
-        if (!(error instanceof ApiError))
-          observe({ kind: 'problem', message: `sign-in: a request failed: ${error}` })
-        throw error
-      }
+      return thread.calls.there.answer(request)
     }) satisfies AskPeople,
     close: async () => {
       isClosed = true

@@ -200,7 +200,7 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
       backgroundTasks: { handler: later },
     },
     logger: { level: 'error', log: (_level, message) => log(message) },
-    onAPIError: { errorURL: `${url}/signin` },
+    onAPIError: { errorURL: `${url}/signin`, onError: error => later(Promise.reject(error)) },
     plugins: pluginsOf(settings, services),
   } satisfies BetterAuthOptions
 }

@@ -31,7 +31,9 @@ const offered: ThreadCalls = {
   answer: async ({ method, url, headers, body }) => {
     const given = headers.map(([name, value]): [string, string] => [name, value])
     const request = new Request(url, { method, headers: given, body: body ?? null })
-    const response = await seen.run(new Map(), () => auth.handler(request))
+    const answered = seen.run(new Map(), () => auth.handler(request))
+    later(answered)
+    const response = await answered
     return { status: response.status, headers: [...response.headers], body: await response.text() }
   },
 }
@@ -48,12 +50,11 @@ const mail = async (letter: Mail) => {
   const sent = { recipient: null, address: letter.to, compose: () => message }
   await mailer.send(sent, AbortSignal.timeout(30_000))
 }
-/** Waits for what was answered already: a refusal is nobody's fault here, and a letter that did not leave was told. */
+/** Tells of what fails, whether or not it was answered already: but a refusal is nobody's fault here, and a letter that did not leave was told. */
 const later = (work: Promise<unknown>) =>
   void work.catch(error => {
     const isRefused = isAPIError(error) && error.statusCode < 500
-    if (!isRefused && error?.isTold !== true)
-      tell('problem', `what was answered already failed: ${error}`)
+    if (!isRefused && error?.isTold !== true) tell('problem', `a request failed: ${error}`)
   })
 
 /** The end of the window stands where the library has the time of the last request: it deletes what is long past. */

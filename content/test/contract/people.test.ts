@@ -114,6 +114,7 @@ test('a code is good once, and five wrong ones use it up', async () => {
     await by.post('/auth/sign-in/email-otp', { email: 'once@example.org', otp: wrong })
   const late = await by.post('/auth/sign-in/email-otp', { email: 'once@example.org', otp: right })
   assert.notEqual(late.status, 200)
+  assert.equal((await by.post('/auth/sign-in/link', { token: 'a\0' })).code, 'INVALID_LINK')
 })
 
 test('the same code typed ten times at once makes one session and one row', async () => {
@@ -282,12 +283,9 @@ it('an address that is known is answered as one that is not, and so is one in us
   const told = ({ status, text }: typeof known) => [status, text]
   assert.deepEqual(told(known), told(unknown))
   const { by } = await signIn(world, 'mover@example.org')
-  const free = await by.post('/auth/email-otp/request-email-change', {
-    newEmail: 'free@example.org',
-  })
-  const taken = await by.post('/auth/email-otp/request-email-change', {
-    newEmail: 'out@example.org',
-  })
+  const change = (newEmail: string) => by.post('/auth/email-otp/request-email-change', { newEmail })
+  const free = await change('free@example.org')
+  const taken = await change('out@example.org')
   assert.deepEqual(told(free), told(taken))
 })
 
@@ -546,7 +544,7 @@ it('bodies that are cut off, of another kind or with another header in an addres
     assert.equal(status, 400, `${type}: ${text}`)
   }
   for (const otp of [['12345678'], { length: 8 }, 12_345_678, null, '١٢٣٤٥٦٧٨'])
-    for (const email of ['ada@example.org', 'half@example.org'])
+    for (const email of ['ada@example.org', 'half@example.org', 'a\0@example.org'])
       assert.equal(
         (await visitorOf(world).post('/auth/sign-in/email-otp', { email, otp })).status,
         400,
