@@ -832,6 +832,7 @@ type Lifetime = {
 };
 type Limit = {
     readonly check?: (bytes: number) => void;
+    readonly begins?: (head: Uint8Array) => Promise<void>;
     readonly arriving?: (digest: string, bytes: number, path: string) => Promise<void>;
     readonly through?: (path: string) => Promise<boolean>;
     readonly as?: string;
@@ -2001,7 +2002,9 @@ const reference: (entity: string, options?: FieldOptions<'viewer', number> & {
 const remove: (entity: string, rows: StepRows, options?: StepOptions) => DeclaredStep;
 const reportOf: (faults: readonly FieldFault[]) => readonly FieldFault[];
 const represent: (c: Http, edge: HttpContext, body: Reply['body'], { named, isPublic, link, queriedBy, type, tag }: ReplyFacts) => Reply;
-const representFile: (c: Http, edge: HttpContext, file: FileOfRow, facts: ReplyFacts) => Promise<Reply>;
+const representFile: (c: Http, edge: HttpContext, file: FileOfRow, { viewer, ...facts }: ReplyFacts & {
+    readonly viewer: Viewer;
+}) => Promise<Reply>;
 const require: (entity: string, rows: StepRows, otherwise?: Otherwise, options?: Pick<StepOptions, 'name' | 'where'>) => DeclaredStep;
 const result: (step: string, field?: string) => Sql;
 const revision: () => Field;

@@ -120,6 +120,7 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       'src/engines/postgres/migrations/people/',
       'src/engines/sqlite/migrations/people/',
       'src/cli/people.ts',
+      'src/openapi/people.ts',
       'src/write/command.ts',
     ],
   },
