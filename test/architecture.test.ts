@@ -445,7 +445,7 @@ test('a page that lacks a room is told so', () => {
 const mostLines: Readonly<Record<string, number>> = {
   'src/': 53_667,
   // With all of drafts: no server reads what a migration makes, nor changes a table.
-  'kit/': 7070,
+  'kit/': 7080,
   'content/': 3000,
   // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, and the head of cards.
   'admin/': 6110,
@@ -472,7 +472,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_502
+const mostTestLines = 89_514
 
 holds(
   'the tests keep to their budget of lines',

@@ -27,27 +27,36 @@ it shows the next one and asks whether to write and apply it; with --yes it does
 const isContent = (path: string): boolean =>
   /(^|[\\/])(\.env|[^.][^\\/]*\.(m?[jt]s|c[jt]s|json|sql|graphql|html|css|svg))$/.test(path)
 
-/** Calls `onChange` when a file of the folder changes, but for what is installed and stored there. */
-const watchFolder = (folder: string, onChange: () => void): void => {
+/**
+ * Calls `onChange` when a file of the folder changes, but for what is installed and stored there. Gives what has the folders below it
+ * watched anew: Node follows neither one that is moved nor what comes in its place, as by git.
+ */
+const watchFolder = (folder: string, onChange: () => void): (() => void) => {
   const below = new Map<string, FSWatcher>()
   const look = (): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const { name } = entry
       if (!entry.isDirectory() || /^\.|^(node_modules|data|dist)$/.test(name) || below.has(name))
         continue
-      const watcher = watch(join(folder, name), { recursive: true }, (_, path) => {
-        if (path !== null && isContent(path)) onChange()
-      })
-      // A folder that is taken away is looked for again.
-      watcher.on('error', () => below.delete(name))
-      below.set(name, watcher)
+      try {
+        const watcher = watch(join(folder, name), { recursive: true }, (_, path) => {
+          if (path === '' || isContent(path ?? '')) onChange()
+        })
+        watcher.on('error', onChange)
+        below.set(name, watcher)
+      } catch {} // It went meanwhile, which the folder above it tells.
     }
   }
   look()
   watch(folder, (_, path) => {
     look()
-    if (path !== null && isContent(path)) onChange()
+    if (below.has(path ?? '') || isContent(path ?? '')) onChange()
   })
+  return () => {
+    for (const watcher of below.values()) watcher.close()
+    below.clear()
+    look()
+  }
 }
 
 /** Where the content of a folder is to be reached, by the environment and by the file of settings beside it. */
@@ -207,9 +216,10 @@ export const run = async (args: readonly string[], _content: Content, file = '')
   }
 
   let timer: NodeJS.Timeout | undefined
-  watchFolder(folder, () => {
+  const watchAnew = watchFolder(folder, () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
+      watchAnew()
       if (!isDrafting) void begin()
     }, together)
   })

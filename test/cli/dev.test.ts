@@ -1,7 +1,7 @@
 /** `duet dev` as a process: it starts again with each change, loses no request, tells what is wrong, and offers migrations. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -123,6 +123,25 @@ describe('a service of duet dev', () => {
         async () => !(await startPage(url)).includes('The last change is not served'),
       )
     })
+
+  test('a folder that is moved and one that comes in its place are changes, and that is watched too', async () => {
+    const [here, away] = ['entities', 'away'].map(name => join(dev.project, name)) as [
+      string,
+      string,
+    ]
+    renameSync(here, away)
+    await dev.told(/Cannot find module/)
+    cpSync(away, here, { recursive: true })
+    rmSync(away, { recursive: true })
+    await until(
+      'the start page has no fault',
+      async () => !(await startPage(url)).includes('The last change is not served'),
+    )
+    dev.change('entities/note.ts', /max: \d+/, 'max: 650')
+    await until('a text of 650 is the longest', async () =>
+      (await (await fetch(`${url}/api/openapi.json`)).text()).includes('"maxLength":650'),
+    )
+  })
 
   test('a missing migration is told with the command that writes it, which is applied then', async () => {
     dev.change(
