@@ -62,6 +62,14 @@ const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
     Object.entries(shared).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
   )
 
+/** The schemas that a text refers to, and those that they refer to in turn. */
+const reachedFrom = (text: string, schemas: Schemas): Schemas => {
+  const used = usedIn(text, 'schemas', schemas)
+  const more = text + JSON.stringify(used)
+  const isAll = Object.keys(usedIn(more, 'schemas', schemas)).length === Object.keys(used).length
+  return isAll ? used : reachedFrom(more, schemas)
+}
+
 /** Lets operations refer to the parameters that several have alike; gives those too, by names such as `books.sort`, or `limit`. */
 const sharingParameters = (operations: readonly DocumentOperation[], named: Schemas) => {
   const parametersOf = ({ operation }: DocumentOperation) =>
@@ -263,7 +271,7 @@ export const openApiOf = async (
     tags,
     paths,
     components: {
-      schemas,
+      schemas: reachedFrom(text + JSON.stringify([alike, named, headers]), schemas),
       parameters: { ...usedIn(text, 'parameters', named), ...alike },
       headers: usedIn(text, 'headers', headers),
       responses: Object.fromEntries(shared),

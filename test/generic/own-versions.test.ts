@@ -55,6 +55,12 @@ describe('a content that says nothing of versions', () => {
     assert.equal(headers.get('content-type'), 'application/problem+json')
   })
 
+  test('has a document in which each schema is referred to', async () => {
+    const { text, json } = await get('/api/openapi.json')
+    for (const name of Object.keys(json.components.schemas))
+      assert.ok(text.includes(`"#/components/schemas/${name}"`), name)
+  })
+
   test('offers no other version', async () => {
     const { status, json } = await get('/api/v2/members')
     assert.equal(status, 404)
