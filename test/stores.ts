@@ -181,13 +181,15 @@ const queryFor = (store: Store, text: string, values: readonly SqlValue[]) => ({
 export const lookInto = (
   store: Store,
 ): { readonly rows: Look; readonly close: () => Promise<void> } => {
-  let session: Promise<Session> | undefined
+  // To connect takes longer than most looks.
+  const own = kept.get(store)?.session
+  let session = own && Promise.resolve(own)
   return {
     rows: async (text, ...values) => {
       session ??= store.session('reading')
       return (await session).query(queryFor(store, text, values))
     },
-    close: async () => (await session)?.close(),
+    close: async () => (own ? undefined : (await session)?.close()),
   }
 }
 
