@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { folderOf, type Service, serve } from '#test/duet.ts'
-import { type Look, onPostgres } from '#test/stores.ts'
+import { sqliteTest as it, type Look, onPostgres } from '#test/stores.ts'
 import { until } from '#test/support/wait.ts'
 import { codeAsked, mailbox, send, signedIn, tokenStatus } from '../support/sign-in.ts'
 import { peopleSecret } from '../world.ts'
@@ -13,9 +13,9 @@ const { freshStore } = folderOf('sign-in')
 /** In which codes and letters are counted, in milliseconds. */
 const minute = 60_000
 
-test('kill -9 while people sign in and out loses no session, revives none and locks nobody out', async t => {
+it('kill -9 while people sign in and out loses no session, revives none and locks nobody out', async t => {
   const { settings } = await freshStore()
-  const { kept, ended } = await signInRounds(onPostgres ? 1 : 2, settings)
+  const { kept, ended } = await signInRounds(2, settings)
   t.diagnostic(`${kept} sessions were there, ${ended} were ended`)
 })
 
