@@ -290,6 +290,11 @@ type Facts = {
 /** The longest message, in bytes: with the details and the rest, an answer to bad input stays below 16 KiB. */
 const longestMessage = 6000
 
+/** Why something that the service depends on failed: the cause of an ApiError, which the log tells an operator. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+}
+
 /** An error that the caller may see. Everything else that is thrown is a bug: answered 500, with its message in the log only. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'

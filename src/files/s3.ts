@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
-import { ApiError } from '#errors.ts'
+import { ApiError, Failure } from '#errors.ts'
 import { folderStore } from '#files/folder.ts'
 import { type FileStore, isDigest, missing, placeOf, puttingBy, sweepParts } from '#files/store.ts'
 import { ConfigError } from '#settings.ts'
@@ -81,7 +81,7 @@ const bucketClient = (settings: S3Settings, patience: number) => {
   const unavailable = (why: string, cause?: unknown) =>
     new ApiError('UNAVAILABLE', 'The store of files does not answer as it should; try again', {
       retryAfter: 5,
-      cause: new Error(`${label}: ${why}`, { cause }),
+      cause: new Failure(`${label}: ${why}`, { cause }),
     })
 
   const sendOnce = async (

@@ -19,7 +19,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { folderStore } from '#files/folder.ts'
 import { type FileStore, type Limit, placeOf } from '#files/store.ts'
+import { asApiError } from '#http/exchange.ts'
 import type { Chunks } from '#http/reply.ts'
+import type { Event } from '#observe.ts'
 import { faults, type S3, startS3 } from '#test/support/s3.ts'
 import { inTime } from '#test/support/wait.ts'
 
@@ -230,6 +232,20 @@ test('a folder whose empty folders somebody removed takes files again', async ()
   rmSync(join(folder, digest.slice(0, 2)), { recursive: true })
   await put(store, 'x')
   assert.notEqual(await store.size(digest), undefined)
+})
+
+test('a folder that cannot be made is no fault of the service, and its reason goes to the log', async () => {
+  const taken = join(root, 'taken')
+  writeFileSync(taken, '')
+  const error = await put(folderStore(taken), 'x').catch(error => error)
+  const events: Event[] = []
+  assert.deepEqual([error.code, error.status], ['UNAVAILABLE', 503])
+  assert.equal(
+    asApiError(error, '', event => void events.push(event)),
+    error,
+  )
+  const [told] = events
+  assert.match(told?.kind === 'problem' ? told.message : '', /^a file cannot be stored: ENOTDIR/)
 })
 
 test('files lie in two levels of folders', () => {

@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import { ApiError } from '#errors.ts'
+import { ApiError, Failure } from '#errors.ts'
 import type { Chunks } from '#http/reply.ts'
 
 /** So many of the first bytes show what a file is. */
@@ -118,7 +118,7 @@ const receive = async (
     file.destroy()
     await written.catch(() => {})
     await rm(path, { force: true })
-    throw asFull(error)
+    throw error
   }
 }
 
@@ -130,14 +130,18 @@ export const puttingBy =
     place: (path: string, name: string, stored: StoredBytes) => Promise<void>,
   ): FileStore['put'] =>
   async (stream, limit = {}) => {
-    await prepare()
-    const { path, digest, bytes } = await receive(stream, limit, folder)
     try {
-      await limit.arriving?.(digest, bytes, path)
-      await place(path, limit.as ?? digest, { digest, bytes })
-      return { digest, bytes }
-    } finally {
-      await rm(path, { force: true })
+      await prepare()
+      const { path, digest, bytes } = await receive(stream, limit, folder)
+      try {
+        await limit.arriving?.(digest, bytes, path)
+        await place(path, limit.as ?? digest, { digest, bytes })
+        return { digest, bytes }
+      } finally {
+        await rm(path, { force: true })
+      }
+    } catch (error) {
+      throw asRefused(error)
     }
   }
 
@@ -180,9 +184,16 @@ const again = async (path: string): Promise<StoredBytes> => {
 
 const fullCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
-/** The error for a caller where the disk is full; any other as it is. */
-const asFull = (cause: unknown): unknown => {
-  if (!fullCodes.has((cause as NodeJS.ErrnoException)?.code)) return cause
+/** Of a folder that is somebody else's, of a disk that is only read, or of no folder. */
+const deniedCodes: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'])
+
+/** The error for a caller where the disk is full or takes nothing; any other as it is. */
+const asRefused = (error: unknown): unknown => {
+  const { code, message: why } = (error ?? {}) as NodeJS.ErrnoException
+  const cause = new Failure(`a file cannot be stored: ${why}`, { cause: error })
+  if (deniedCodes.has(code))
+    return new ApiError('UNAVAILABLE', 'Files cannot be stored now; tell the operator', { cause })
+  if (!fullCodes.has(code)) return error
   const message = 'There is no room for this file; try a smaller one, or tell the operator'
   return new ApiError('STORAGE_FULL', message, { cause })
 }

@@ -11,7 +11,7 @@ import {
   serverTiming,
   traced,
 } from '#channels.ts'
-import { ApiError, overloaded } from '#errors.ts'
+import { ApiError, Failure, overloaded } from '#errors.ts'
 import { announcesBody, receiveBody, transferCost } from '#http/body.ts'
 import type { Connections } from '#http/connections.ts'
 import type { NameCaller } from '#http/limit/address.ts'
@@ -308,7 +308,11 @@ const tooBusy = () => overloads[Math.floor(Math.random() * overloads.length)] as
 
 /** The error to answer with. Anything thrown that is no ApiError is a bug: it is observed, and the caller sees none of its words. */
 export const asApiError = (error: unknown, requestId: string, observe: Observe): ApiError => {
-  if (error instanceof ApiError) return error
+  if (error instanceof ApiError) {
+    const { cause } = error
+    if (cause instanceof Failure) observe({ kind: 'problem', message: cause.message })
+    return error
+  }
   observe({ kind: 'bug', requestId, error })
   return new ApiError(
     'INTERNAL',
