@@ -761,7 +761,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     test(`shows titles without a space, from the right, and of markup as they are, ${width} wide`, async () => {
       const titles = ['W'.repeat(200), 'وصفة حساء العدس بالليمون', '<script>alert(1)</script>']
       const ids = await make(...titles)
-      const { page, go, faults } = await open({ viewport: { width, height: 800 } })
+      const { page, go, faults, close } = await open({ viewport: { width, height: 800 } })
       page.on('dialog', () => faults.push('a script of a title has run'))
       await go('recipe?sort=id&order=DESC')
       for (const title of titles) await page.getByText(title, { exact: true }).first().waitFor()
@@ -778,8 +778,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
         assert.deepEqual(await faultsOf(page), [], title)
       }
       assert.deepEqual(faults, [])
-      // Whoever listens for dialogs answers them, also the one of a page that is left.
-      await page.context().close()
+      await close()
     })
 
   test('shows a choice that the model has no more, and leaves it unless another is chosen', async () => {

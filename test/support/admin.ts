@@ -37,7 +37,9 @@ export const visitAdmin = async (
   token: string,
   options: BrowserContextOptions = {},
 ): Promise<AdminVisit> => {
-  const signIn = `sessionStorage.setItem('duet.token', ${JSON.stringify(token)})`
+  // Once: who signs out has signed out.
+  const signIn = `if (!sessionStorage.length)
+    Object.assign(sessionStorage, { 'duet.token': ${JSON.stringify(token)}, 'signed in': 'once' })`
   const visited = await visit(browser, `${origin}/admin`, options, signIn)
   const { page } = visited
   const settled = settling(page)

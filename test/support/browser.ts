@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 import { serve } from '@hono/node-server'
-import type { Browser, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { longest } from './wait.ts'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -33,7 +33,6 @@ export const openBrowser = (): Promise<Browser> => {
 
 /** Closes all pages, each of which goes on by itself. */
 export const closePages = async (): Promise<void> => {
-  left.clear()
   for (const context of (await opened)?.contexts() ?? []) await context.close()
 }
 
@@ -50,53 +49,36 @@ export type Visit = {
   /** Errors and warnings of the console, exceptions, and requests that failed. */
   readonly faults: string[]
   readonly foreign: string[]
-  /** Leaves the page to the next visit. */
   readonly close: () => Promise<void>
 }
 
-/** Pages that were left, by the options of their context: to go on in one takes half of what it takes to open another. */
-const left = new Map<string, Page[]>()
-
-/** Opens a page of a service, after `script` has run in one of its origin; a request to any other host is refused and remembered. */
+/** Opens a page of a service, in which `script` runs first; a request to any other host is refused and remembered. */
 export const visit = async (
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
-  script = '',
+  script?: string,
 ): Promise<Visit> => {
-  const { viewport, colorScheme = null, ...own } = options
-  const ready = left.getOrInsertComputed(JSON.stringify(own), () => [])
-  const page = ready.pop() ?? (await (await browser.newContext(own)).newPage())
-  page.setDefaultTimeout(longest)
-  await page.setViewportSize(viewport ?? { width: 1280, height: 900 })
-  await page.emulateMedia({ colorScheme })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  if (script) await context.addInitScript(script)
+  context.setDefaultTimeout(longest)
+  const page = await context.newPage()
   const faults: string[] = []
   const foreign: string[] = []
   const { origin } = new URL(url)
-  const onConsole = (message: ConsoleMessage) => {
+  page.on('console', message => {
     if (['error', 'warning'].includes(message.type())) faults.push(message.text())
-  }
-  const onError = (error: Error) => faults.push(String(error))
-  await page.route(
+  })
+  page.on('pageerror', error => faults.push(String(error)))
+  await context.route(
     asked => asked.origin !== origin && /^https?:$/.test(asked.protocol),
     route => {
       foreign.push(route.request().url())
       return route.abort()
     },
   )
-  // Nothing of an earlier visit is kept.
-  await page.goto(`${origin}/healthz`)
-  await page.context().clearCookies()
-  await page.evaluate(`localStorage.clear(); sessionStorage.clear(); ${script}`)
-  page.on('console', onConsole).on('pageerror', onError)
   await page.goto(url)
-  const close = async () => {
-    page.off('console', onConsole).off('pageerror', onError)
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
-    for (const other of page.context().pages()) if (other !== page) await other.close()
-    ready.push(page)
-  }
-  return { page, faults, foreign, close }
+  return { page, faults, foreign, close: () => context.close() }
 }
 
 const axe = () =>
