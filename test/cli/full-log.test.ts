@@ -4,12 +4,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-import { config, folderOf, patient, plain } from '#test/market.ts'
+import { config, folderOf, patient, plain, program } from '#test/market.ts'
 import { freePort } from '#test/support/ports.ts'
 import { inTime, until } from '#test/support/wait.ts'
 
-const program = fileURLToPath(new URL('../../bin/duet', import.meta.url))
 const full = '/dev/full'
 const { fresh } = folderOf('full-log')
 

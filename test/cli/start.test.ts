@@ -7,10 +7,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { explain } from '#cli/terminal.ts'
 import { holdStore } from '#engines/sqlite/file.ts'
-import { command, config, duet, folderOf, plain, secret, serve } from '#test/market.ts'
+import { command, config, duet, folderOf, plain, program, secret, serve } from '#test/market.ts'
 import { childrenOf } from '#test/postgres/tools/family.ts'
 import { inTime, until } from '#test/support/wait.ts'
 import { migrated, oneLine } from './one-line.ts'
@@ -165,7 +164,6 @@ test('production prints where it listens and no token', async () => {
   await service.end()
 })
 
-const program = fileURLToPath(new URL('../../bin/duet', import.meta.url))
 const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
 /** Runs a program as the first process of a container. */
 const contained = ['--pid', '--fork', '--kill-child', ...asRoot]

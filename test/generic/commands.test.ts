@@ -9,7 +9,7 @@ import { loadConfig } from '#config.ts'
 import { fillEmpty } from '#serve/prepare.ts'
 import { openFor, storeOf } from '#serve/store.ts'
 import { commandsOf } from '../commands.ts'
-import { folderOf, type Settings, serveBy } from '../duet.ts'
+import { folderOf, type Settings, serve, serveBy } from '../duet.ts'
 import { sqliteTest as it, onPostgres } from '../stores.ts'
 import { isShort } from '../support/short.ts'
 import { modelAsUsual } from '../world.ts'
@@ -125,7 +125,9 @@ for (const { name, content, named, program, options = [] } of tried)
     })
 
     test('its examples are answered, with a token and without', { skip: noDemo }, async () => {
-      const service = await serveBy(fileAt(`../../${program}`), demo, ...options)
+      const service = await (program
+        ? serveBy(fileAt(`../../${program}`), demo)
+        : serve(demo, ...options))
       const { rest, graphql, withToken } = content.examples
       const { entity, roles } = content.viewers
       const whose = entity === undefined ? ['--subject', 'a program'] : [`--${entity}`, '1']

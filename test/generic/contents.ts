@@ -8,12 +8,12 @@ import shop from '../../examples/shop/duet.config.ts'
 import { library } from '../support/library/index.ts'
 import { isShort } from '../support/short.ts'
 
-/** A content, the name it has in its file, and the file that runs the program with it, given these options. */
+/** A content, the name it has in its file, and how the program is run with it: by a file of its own, or with these options. */
 export type Subject = {
   readonly name: string
   readonly content: Content
   readonly named: readonly [name: string, file: string]
-  readonly program: string
+  readonly program?: string
   readonly options?: readonly string[]
 }
 
@@ -22,7 +22,6 @@ const all: readonly Subject[] = [
     name: 'the content service',
     content,
     named: ['default', 'content/duet.config.ts'],
-    program: 'bin/duet',
   },
   {
     name: 'the library',
@@ -36,7 +35,6 @@ const all: readonly Subject[] = [
       name: `the example ${example}`,
       content,
       named: ['default', file],
-      program: 'bin/duet',
       options: ['--config', file],
     }
   }),

@@ -1,17 +1,12 @@
 /** Backups that are killed, and backups of a store under writes: what the usual and the nightly tests share. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
 import { sumFileOf } from '#engines/sqlite/backup.ts'
 import { command } from '#test/commands.ts'
-import { duet, plain, type Settings, serve } from '#test/duet.ts'
+import { duet, type Settings, serve, start } from '#test/duet.ts'
 import { pause, until } from '#test/support/wait.ts'
-
-const main = fileURLToPath(new URL('../../../bin/duet', import.meta.url))
 
 export const rowsOf = (file: string, text: string) => {
   const database = new DatabaseSync(file, { readOnly: true })
@@ -57,17 +52,13 @@ export const killedBackups = async (
   const seen = { whole: 0, absent: 0, halfway: 0 }
   for (let round = 0; round < rounds; round++) {
     const file = target(round)
-    const child = spawn(process.execPath, [main, 'backup', file], {
-      env: { ...plain, ...settings },
-      stdio: 'ignore',
-    })
-    const ended = once(child, 'exit')
+    const { child, closed } = start(['backup', file], settings)
     // Half of them as soon as the copy has begun, the others at any moment.
     if (round % 2 === 0)
       while (partsOf(file).length === 0 && child.exitCode === null) await pause(1)
     else await pause(Math.random() * 700)
     child.kill('SIGKILL')
-    await ended
+    await closed
     if (partsOf(file).length > 0) seen.halfway++
     if (!existsSync(file)) seen.absent++
     else {
