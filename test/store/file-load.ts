@@ -58,7 +58,9 @@ export const fileLoad = async (
       ...{ agent, method },
       headers: { ...headers, ...(body && { 'Content-Type': type, 'Content-Length': raw.length }) },
     })
-    asked.on('error', () => resolve(undefined))
+    // On a busy machine a connection may be reused in the moment in which the service ends it as idle.
+    const isIdle = () => asked.reusedSocket && !mayBeLost()
+    asked.on('error', () => resolve(isIdle() ? ask(method, path, body, sentAs) : undefined))
     asked.on('response', answer => {
       const chunks: Buffer[] = []
       answer.on('error', () => resolve(undefined))
