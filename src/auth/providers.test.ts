@@ -318,6 +318,11 @@ test('a token that is made by hand has its role and its audience where the conte
     mint({ ...asked, role: 'chef', viewers: of }, secret, 0),
     /no token has the role chef: the map of the content's roles has no word for it/,
   )
+  // A role that needs no word has none in its token.
+  const otherwise = { ...of, ...(providers.Entra as Provider).viewers }
+  const plain = await mint({ ...asked, viewers: otherwise }, secret, start * 1000)
+  const asCook = createAuthenticator(config, otherwise, () => start * 1000)
+  assert.equal((await asCook(`Bearer ${plain}`)).role, 'cook')
 })
 
 test('where there are no users every subject is a program, also one that looks like an id', async () => {

@@ -285,6 +285,7 @@ const conditions: readonly Attack[] = [
     'query ($n: Float) { books(where: { price: { lt: $n } }) { id } }',
     { n: '1e400' },
   ),
+  gql('a number read as another', refused, books('where: { price: { lt: 1e-400 } }')),
   gql('an id beyond what is exact', refused, books('where: { id: { eq: "9007199254740993" } }')),
   gql('an amount beyond what is exact', answered, books('where: { price: { lt: 1e300 } }')),
   gql('a day that is none', refused, books('where: { day: { lt: "2026-02-30" } }')),

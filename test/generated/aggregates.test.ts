@@ -36,6 +36,10 @@ const entities: Record<string, Entity> = {
       ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
       cost: int({ min: 0, max: 9, rest: false, readableBy: admin }),
       margin: int({ min: 0, max: 9, readableBy: { ownerId: viewer } }),
+      tier: choice(['low', 'high'], {
+        nullable: true,
+        from: { 2: { form: { values: { low: 'lower', high: 'upper' } } } },
+      }),
       // A filter of the list: groups have an argument of that name for themselves.
       timeZone: choice(['here', 'there'], { nullable: true }),
     },
@@ -395,7 +399,9 @@ for (const engine of engines)
       })
       assert.equal(inBody.text, got.text)
 
-      await insert('sales', { size: 5, kind: 'small', cost: 0, margin: 0 })
+      await insert('sales', { size: 5, kind: 'small', tier: 'low', cost: 0, margin: 0 })
+      const tiers = await asked(`GET ${path}?group=tier&having[count][lt]=2`)
+      assert.deepEqual(JSON.parse(tiers.text).data, [{ tier: 'lower', count: 1 }])
       for (const [version, methods] of [
         ['', ['GET', 'HEAD']],
         ['/v1', ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY']],

@@ -446,6 +446,7 @@ for (const on of engines)
         'GET /api/dishes/2',
         'GET /api/steps',
         'GET /api/favourites',
+        'GET /api/letters',
       ]) {
         const { headers } = await ask(line, 'anonymous')
         assert.match(headers.get('cache-control') ?? '', /^private/, line)

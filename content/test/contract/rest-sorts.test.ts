@@ -59,6 +59,13 @@ test('order without sort is the order by id', async () => {
   assert.deepEqual(await idsOf('/api/users?order=desc&limit=3'), [12, 11, 10])
 })
 
+test('version 2 sorts users by several members too, and an order goes with one alone', async () => {
+  const path = '/api/v2/users?limit=100&sort=-role,id'
+  const byRole = sorted(index => user[index]?.role ?? '', true)
+  assert.deepEqual(await idsOf(path), byRole)
+  assert.equal((await get(`${path}&order=asc`)).status, 422)
+})
+
 test('a sort of users outside the whitelist is 422, and so is another order', async () => {
   const unknown = [
     '',

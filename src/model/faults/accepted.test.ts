@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { entity, many, one } from '#model/entity.ts'
 import { choice, flag, id, int, list, reference, text } from '#model/field.ts'
-import { anyone, nobody } from '#model/policy.ts'
+import { anyone, nobody, self } from '#model/policy.ts'
 import {
   author,
+  book,
   type Changes,
   changed,
   closed,
@@ -23,6 +24,12 @@ const right: Readonly<Record<string, Changes>> = {
   'a create rule about what only the path gives': withFields({
     authorId: reference('author', { onDelete: 'cascade', settableBy: nobody, nullable: true }),
   }),
+  'a create rule about who its caller is at first, which nobody sets': {
+    ...withFields({
+      writerId: reference('author', { onDelete: 'cascade', initial: 'viewer', settableBy: nobody }),
+    }),
+    policy: { ...book.policy, create: self('writerId') },
+  },
   'a list that no condition looks into, of which callers ask whether it is there': {
     ...withFields({ turns: list(flag(), { max: 3, nullable: true }) }),
     filterable: ['id', 'turns'],

@@ -1,7 +1,7 @@
 /** Lists, indexes and sets that no database could serve, each with the sentence that says so. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bytes, choice, folded, int, internal, slug, text, webUrl } from '#model/field.ts'
+import { bytes, choice, folded, int, internal, list, slug, text, webUrl } from '#model/field.ts'
 import { signedIn } from '#model/policy.ts'
 import { areTold, book, faultsOf, withFields } from '../../../test/support/model-faults.ts'
 
@@ -42,6 +42,14 @@ areTold({
     withFields({ search: webUrl() }),
   'the GraphQL filter mood of book is not a field: name one of id, title, genre, authorId, editorId, inPrint, createdAt, revision':
     { graphql: { filters: ['mood'] } },
+  'the GraphQL filter cover of book is bytes, which nobody can give: leave it out': {
+    ...withFields({ cover: bytes() }),
+    graphql: { filters: ['cover'] },
+  },
+  'the GraphQL filter tags of book is list, which nobody can compare: leave it out': {
+    ...withFields({ tags: list(text({ max: 9 }), { max: 9 }) }),
+    graphql: { filters: ['tags'] },
+  },
   'the GraphQL filter orderBy of book has the name of an argument that every list has: rename the field':
     { ...withFields({ orderBy: choice(['a']) }), graphql: { filters: ['orderBy'] } },
   'book has GraphQL filters and no list at the root: leave them out, or give it graphql.type and graphql.roots':
