@@ -61,7 +61,7 @@ const ranges: readonly (readonly [string, string | null, string])[] = [
   ['bytes=-3', 'bytes 7-9/10', 'hij'],
   ['bytes=-30', 'bytes 0-9/10', text],
   ['bytes=9-9', 'bytes 9-9/10', 'j'],
-  ['bytes=8-999999', 'bytes 8-9/10', 'ij'],
+  [`bytes=8-${'9'.repeat(400)}`, 'bytes 8-9/10', 'ij'],
   ['Bytes=0-0', 'bytes 0-0/10', 'a'],
   ['bytes=3-1', null, text],
   ['bytes=0-1,4-5', null, text],
@@ -79,7 +79,7 @@ for (const [range, content, body] of ranges)
     assert.equal(await answer.text(), body)
   })
 
-for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=-0'])
+for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=10000000000000000-', 'bytes=-0'])
   test(`Range: ${range} is behind the end`, () =>
     assert.rejects(ask({ range }), {
       status: 416,

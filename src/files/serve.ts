@@ -41,7 +41,7 @@ const leastOfDigest = 8
 const rangeOf = (request: Request, tag: string, bytes: number): ByteRange | 'none' | undefined => {
   if (request.method !== 'GET') return undefined
   const [, from = '', to = ''] =
-    /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(request.headers.get('range') ?? '') ?? []
+    /^bytes=(\d*)-(\d*)$/i.exec(request.headers.get('range') ?? '') ?? []
   if (from === '' && to === '') return undefined
   const ifRange = request.headers.get('if-range')
   // A date never matches: files have none.
