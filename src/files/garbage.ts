@@ -154,6 +154,10 @@ export const startTidying = (
   const ended = new AbortController()
   const { signal } = ended
   let moving = Promise.resolve()
+  // What fails as the store is closed is nobody's fault.
+  const failed = (message: string) => {
+    if (!signal.aborted) onFailed(message)
+  }
   const rounds = async () => {
     for (let round = 0, isMoved = false; !signal.aborted; round++) {
       // Where processes are replaced one by one, an earlier release may serve for an hour yet.
@@ -162,11 +166,11 @@ export const startTidying = (
           () => {
             isMoved = true
           },
-          error => onFailed(error.message),
+          error => failed(error.message),
         )
       await moving
       await collectGarbage(tidying, round % roundsOfADay === 1).catch(error =>
-        onFailed(`files that no row names were not collected: ${error.message}`),
+        failed(`files that no row names were not collected: ${error.message}`),
       )
       await sleep(hour, undefined, { ref: false, signal }).catch(() => {})
     }
