@@ -1,10 +1,13 @@
 /** The sessions of commands on PostgreSQL: how long they last, and what they say where a connection is lost. */
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { serversIn } from '#base/database-url.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
+import { createFinder } from '#engines/postgres/primary.ts'
 import { queryOf, queryWith } from '#sql/engine.ts'
 import { sql } from '#sql/sql.ts'
 import { postgresOf } from '../stores.ts'
+import { freePort } from '../support/ports.ts'
 import { ask, connected } from './tools/ask.ts'
 import { databaseWith, freshDatabase, noDatabase } from './tools/database.ts'
 import { startProxy } from './tools/proxy.ts'
@@ -25,6 +28,21 @@ describe('a session of a command', { skip: noDatabase }, () => {
       await session.close()
     }
     assert.deepEqual(limits, ['0', '10s'])
+  })
+
+  test('a session finds a primary that is slow to answer, beside a server that is away', async () => {
+    const { port, pathname, username, password } = new URL(url)
+    const proxy = await startProxy(Number(port))
+    proxy.faults.delay(300)
+    const places = `127.0.0.1:${await freePort()},127.0.0.1:${proxy.port}`
+    const slow = `postgres://${username}:${password}@${places}${pathname}?target_session_attrs=read-write`
+    const session = await postgresOf(slow).session('filling')
+    assert.deepEqual(await session.query(queryWith('select 1')), [[1]])
+    await session.close()
+    const finder = createFinder(slow)
+    await finder.find(30_000)
+    finder.close()
+    assert.equal(serversIn(slow)[1], finder.current())
   })
 
   test('a session has no time limits, whatever those of the database are', async () => {

@@ -9,8 +9,8 @@ import { isLasting, UnreachableError } from '#engines/postgres/errors.ts'
 import type { ConnectionOptions, SessionOptions } from '#engines/postgres/options.ts'
 import { queryWith } from '#sql/engine.ts'
 
-/** Milliseconds: a whole round of questions; the wait for others after the first primary; the pauses between rounds. */
-const waits = { round: 700, others: 250, firstPause: 50, longestPause: 500 }
+/** Milliseconds: a whole round of questions, and one that is not repeated; the wait for others after the first primary; the pauses between rounds. */
+const waits = { round: 700, onlyRound: 5000, others: 250, firstPause: 50, longestPause: 500 }
 
 /** The number of the last timeline of earlier systems, in SQL; set in a database that was moved into a new one, as by a major upgrade. */
 export const earlierTimelines = `coalesce(nullif(current_setting('duet.earlier_timelines', true), '')::int, 0)`
@@ -31,28 +31,35 @@ const probing: SessionOptions = {
   prepare: false,
   statementTimeout: 0,
   lockTimeout: 0,
-  silenceLimit: waits.round,
+  silenceLimit: waits.onlyRound,
 }
 
 type Primary = { readonly url: string; readonly timeline: number }
 
-/** The primary with the highest timeline: an older one that still takes sessions was replaced. The reasons of servers that cannot be reached are added to `errors`. */
-const newestOf = async (url: string, errors: unknown[] = []): Promise<Primary | undefined> => {
-  let newest: Primary | undefined
+/**
+ * The primary with the highest timeline: an older one that still takes sessions was replaced. Primaries are added to `found`, also those
+ * that answer after the round, and the reasons of servers that cannot be reached to `errors`.
+ */
+const newestOf = async (
+  url: string,
+  round = waits.round,
+  found: Primary[] = [],
+  errors: unknown[] = [],
+): Promise<Primary | undefined> => {
   const { promise: some, resolve } = Promise.withResolvers<void>()
   const probes = serversIn(url).map(async one => {
     try {
       const [row] = await withOpened(connectTo(one, probing), ({ query }) => query(timelineNow))
       const timeline = Number(row?.[0] ?? 0)
-      if (timeline > (newest?.timeline ?? 0)) newest = { url: one, timeline }
+      if (timeline > 0) found.push({ url: one, timeline })
     } catch (error) {
       errors.push(error)
     }
-    if (newest) resolve()
+    if (found.length > 0) resolve()
   })
   const others = some.then(() => sleep(waits.others, undefined, { ref: false }))
-  await endsWithin(waits.round, Promise.race([Promise.all(probes), others]))
-  return newest
+  await endsWithin(round, Promise.race([Promise.all(probes), others]))
+  return found.toSorted((one, other) => other.timeline - one.timeline)[0]
 }
 
 const noPrimary = (url: string) =>
@@ -65,7 +72,7 @@ export const connect = async (options: ConnectionOptions): Promise<PostgresConne
   const { url } = options
   if (!seeksPrimary(url)) return connectTo(url, options)
   const errors: unknown[] = []
-  const found = await newestOf(url, errors)
+  const found = await newestOf(url, waits.onlyRound, [], errors)
   if (found) return connectTo(found.url, options)
   const refusal = errors.find(isLasting)
   if (refusal === undefined) throw noPrimary(url)
@@ -145,8 +152,10 @@ export const createFinder = (url: string, onProblem?: (problem: string) => void)
   }
   const seek = async () => {
     let isReported = false
+    // One that answers late counts in the next round.
+    const heard: Primary[] = []
     for (let pause = waits.firstPause; !isClosed; pause = Math.min(pause * 2, waits.longestPause)) {
-      const found = await newestOf(url)
+      const found = await newestOf(url, waits.round, heard)
       // Never back: a primary of an older timeline has been replaced, whatever it says.
       if (found && found.timeline >= current.timeline) return settle(found)
       if (found && !isReported)
