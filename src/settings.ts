@@ -14,8 +14,8 @@ export const text: SettingRule<string> = given => ({ value: given })
 export const textWhere = (isSo: (given: string) => boolean, fault: string): SettingRule<string> =>
   where(text, isSo, fault)
 
-/** A name that others have too, such as that of a file: white space around it would lead elsewhere without a word. */
-const place = textWhere(given => given === given.trim(), 'must not begin or end with white space')
+/** A text that others have too, such as the path of a file or an issuer: with white space around it, it would be another one without a word. */
+const trimmed = textWhere(given => given === given.trim(), 'must not begin or end with white space')
 
 /** One of a few words. */
 export const oneOf = <const Word extends string>(
@@ -135,7 +135,7 @@ const replicas: SettingRule<'auto' | readonly string[]> = given =>
       listOf(isPostgres, 'must be auto, or postgres:// URLs with commas between them')(given))
 
 const filesPlace = where(
-  place,
+  trimmed,
   given => !/^\w+:\/\//.test(given) || /^s3:\/\/[^/?#]+(?:\/[^?#]*)?(?:\?[^#]*)?$/.test(given),
   'must be a folder, or s3://BUCKET/PREFIX?endpoint=URL',
 )
@@ -192,7 +192,7 @@ export const settings = {
     'What the service is run for',
   ),
   DUET_HOST: setting(
-    place,
+    trimmed,
     '',
     'Address to listen on: loopback in development, all IPv4 addresses in production; :: for IPv6 too',
   ),
@@ -261,9 +261,9 @@ export const settings = {
     '',
     'Where the public keys of tokens are served',
   ),
-  DUET_JWKS_FILE: setting(place, '', 'A file with the public keys of tokens'),
-  DUET_AUTH_ISSUER: setting(place, '', 'What `iss` of a token must be'),
-  DUET_AUTH_AUDIENCE: setting(place, '', 'What `aud` of a token must have'),
+  DUET_JWKS_FILE: setting(trimmed, '', 'A file with the public keys of tokens'),
+  DUET_AUTH_ISSUER: setting(trimmed, '', 'What `iss` of a token must be'),
+  DUET_AUTH_AUDIENCE: setting(trimmed, '', 'What `aud` of a token must have'),
   DUET_PEOPLE_SECRET: setting(
     text,
     '',
@@ -301,7 +301,7 @@ export const settings = {
     'Whether GraphQL introspection answers: on in development, off in production',
   ),
   DUET_DOCUMENTS: setting(
-    place,
+    trimmed,
     '',
     'A folder of GraphQL documents that requests may name by an id: .graphql files, and .json manifests of tools',
   ),
@@ -473,7 +473,7 @@ export const settings = {
     '',
     'Port for Prometheus, which finds the metrics at /metrics there; 0 takes a free one. Without it none are collected. Process n of --processes takes the n-th port from this one on',
   ),
-  DUET_METRICS_HOST: setting(place, '127.0.0.1', 'Address to listen on for Prometheus'),
+  DUET_METRICS_HOST: setting(trimmed, '127.0.0.1', 'Address to listen on for Prometheus'),
 } as const satisfies SettingTable
 
 /** The names of an identity provider's settings, by their meaning. */
