@@ -68,6 +68,9 @@ const withProvider = async (
   const done = await by.get(back.pathname + back.search)
   return { by, to: (done.headers.get('location') ?? done.text).replace(home, ''), back }
 }
+/** Adds an identity to the account of somebody who is signed in. */
+const link = (identity: Parameters<typeof withProvider>[0], by: Visitor) =>
+  withProvider(identity, by, '/auth/link-social', {})
 const userOf = async (by: Visitor) => (await by.get('/auth/get-session')).json?.user
 const count = async (text: string, ...values: readonly (string | number)[]) =>
   Number((await world.rows(text, ...values))[0]?.[0])
@@ -141,50 +144,35 @@ test('a provider never claims a known address, proved or not; its owner takes a 
   for (const [verified, error] of refusals)
     assert.match((await withProvider(['row', 'row@example.org', verified])).to, error)
   const owner = await signIn(world, 'row@example.org', { mailed: 'Row@example.org' })
-  assert.equal(
-    (await withProvider(['row', 'row@example.org', true], owner.by, '/auth/link-social', {})).to,
-    '/account',
-  )
+  assert.equal((await link(['row', 'row@example.org', true], owner.by)).to, '/account')
   assert.equal(
     (await userOf((await withProvider(['row', 'row@example.org', true])).by)).id,
     owner.id,
   )
 
   const other = await signIn(world, 'other@example.org')
-  const taken = await withProvider(
-    ['row', 'row@example.org', true],
-    other.by,
-    '/auth/link-social',
-    {},
-  )
-  assert.match(taken.to, /error=/)
-  const unproved = await withProvider(
-    ['new', 'other@example.org', false],
-    other.by,
-    '/auth/link-social',
-    {},
-  )
-  assert.match(unproved.to, /error=/)
+  assert.match((await link(['row', 'row@example.org', true], other.by)).to, /error=/)
+  assert.match((await link(['new', 'other@example.org', false], other.by)).to, /error=/)
 })
 
 test('an identity is removed by a fresh session alone, signs in no more, and does so again when it is moved as docs/auth.md says', async () => {
   const { by, id } = await signIn(world, 'linker@example.org')
-  await withProvider(['linker', 'linker-there@example.org', true], by, '/auth/link-social', {})
+  await link(['linker', 'linker-there@example.org', true], by)
   const [account] = (await by.get('/auth/list-accounts')).json
   const unlink = { accountId: account.id }
   const older = 'update auth_sessions set created_at = created_at + ?1 where user_id = ?2'
   const age = (by: number) => world.change(older, by, Number(id))
   await age(-700_000)
   assert.equal((await by.post('/auth/unlink-account', unlink)).code, 'STEP_UP_NEEDED')
-  const link = { provider: 'test', callbackURL: '/account' }
-  assert.equal((await by.post('/auth/link-social', link)).code, 'STEP_UP_NEEDED')
+  const asked = { provider: 'test', callbackURL: '/account' }
+  assert.equal((await by.post('/auth/link-social', asked)).code, 'STEP_UP_NEEDED')
   await age(700_000)
   const set = (status: string) =>
     world.ask(`PATCH /api/users/${id}`, { as: 1, body: { status } }).then(({ status }) => status)
   assert.equal(await set('suspended'), 200)
   const change = { currentPassword: 'x', newPassword: 'a long one of mine' }
   for (const [path, body] of [
-    ['link-social', link],
+    ['link-social', asked],
     ['unlink-account', unlink],
     ['change-password', change],
   ] as const)
@@ -194,10 +182,19 @@ test('an identity is removed by a fresh session alone, signs in no more, and doe
   const identity = ['linker', 'linker-there@example.org', true] as const
   assert.match((await withProvider(identity, undefined, undefined, {})).to, /error=/)
   const doc = readFileSync('docs/auth.md', 'utf8')
+  const [filled = ''] = /update users set email = .*?'…'/.exec(doc) ?? []
   const [moving = ''] = /insert into auth_accounts.*? null/s.exec(doc) ?? []
-  const one = moving.replace('corp', 'test').replace('subject,', "'linker',")
-  await world.change(one.replace(/where .*/, `where id = ${id}`))
+  const [back = ''] = /update users set subject = .*'corp'\)/.exec(doc) ?? []
+  await world.change('alter table users add column subject text')
+  await world.change("update users set subject = 'linker' where id = ?1", Number(id))
+  await world.change(filled.replace('…', 'linker').replaceAll(/ada@/gi, 'linker@'))
+  await world.change(moving.replace('corp', 'test'))
   assert.equal((await userOf((await withProvider(identity)).by)).id, id)
+  await link(['linker2', 'linker2@example.org', true], by)
+  await world.change(back.replace('corp', 'test'))
+  const moved = await world.rows('select subject, role from users where id = ?1', Number(id))
+  assert.deepEqual(moved, [['linker2', 'admin']])
+  await world.change('alter table users drop column subject')
 })
 
 it('a callback in another browser, or a second time, signs nobody in, and none leads elsewhere', async () => {
@@ -487,7 +484,7 @@ it('a stranger who gives a row of theirs an address, with password and identity,
   const mal = await signIn(world, 'mal@example.org')
   await reset(await linkTo('mal@example.org'))
   const back = await signIn(world, 'mal@example.org')
-  await withProvider(['mal', 'mal-there@example.org', true], back.by, '/auth/link-social', {})
+  await link(['mal', 'mal-there@example.org', true], back.by)
   const headers = await back.by.bearer()
   await back.by.send('PATCH', `/api/users/${mal.id}`, { email: 'prey@example.org' }, { headers })
   const prey = await signIn(world, 'prey@example.org')
