@@ -189,7 +189,9 @@ const moveField = async (
       else if (tries === mostTries) throw new Error('there is no such row: delete it')
     } catch (error) {
       faults.push(`${of.key} of ${of.entityName} ${at} (${(error as Error).message})`)
+      // It stays in the table, so the next one is looked for behind it, and has all its tries.
       at++
+      tries = 0
     }
   }
   if (faults.length > 0)

@@ -169,6 +169,7 @@ export const startTidying = (
           error => failed(error.message),
         )
       await moving
+      if (signal.aborted) return
       await collectGarbage(tidying, round % roundsOfADay === 1).catch(error =>
         failed(`files that no row names were not collected: ${error.message}`),
       )

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileOf } from '#files/by-hand.ts'
 import { checkMoved, formerFiles, type Moving, moveFormer } from '#files/former.ts'
-import { collectGarbage } from '#files/garbage.ts'
+import { collectGarbage, startTidying } from '#files/garbage.ts'
+import { until } from '#test/support/wait.ts'
 import { type Bytes, gif, joined, latin, png } from '../contract/pictures.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, onPostgres, type World } from '../world.ts'
@@ -209,7 +210,7 @@ describe('pictures of a store of 0.2.0', () => {
       `create table loose (user_id integer primary key, type text not null, bytes ${onPostgres ? 'bytea' : 'blob'} not null)`,
     )
     await world.change('insert into loose select user_id, type, bytes from avatars')
-    await world.change('update loose set user_id = 999999 where user_id = 2')
+    await world.change('update loose set user_id = user_id + 999997 where user_id > 1')
     const { user, ...others } = moving.entities
     const { avatar } = user?.fields ?? {}
     assert.ok(user && avatar?.file?.movedFrom)
@@ -218,15 +219,37 @@ describe('pictures of a store of 0.2.0', () => {
     const loose = { ...moving, entities: { ...others, user: { ...user, fields } } }
     await assert.rejects(moveFormer(loose), {
       message:
-        '1 files in the table loose were not moved, the first of them avatar of user 999999 (there is no such row: delete it)',
+        '2 files in the table loose were not moved, the first of them avatar of user 999999 (there is no such row: delete it)',
     })
     assert.deepEqual(
       (await world.rows('select user_id from loose')).map(([id]) => Number(id)),
-      [999999],
+      [999999, 1_000_000],
     )
     await world.change('delete from loose')
     await nextTurn()
     assert.equal(await moveFormer(loose), 0)
+  })
+
+  test('are moved to the end of one where the service is closed, and no garbage is collected then', async () => {
+    const { store } = world.core.files ?? assert.fail()
+    let written = 0
+    const writer: Moving['writer'] = {
+      write: job => {
+        written++
+        return moving.writer.write(job)
+      },
+    }
+    let closed: Promise<void> | undefined
+    const keepFile: Moving['keepFile'] = file => {
+      closed = end()
+      return moving.keepFile(file)
+    }
+    const tidying = { ...moving, writer, keepFile, store, isShared: false, now: Date.now }
+    const end = startTidying(tidying, message => assert.fail(message))
+    await until('it is closed', () => closed !== undefined)
+    await closed
+    await nextTurn()
+    assert.equal(written, 1)
   })
 
   test('are left by no collection of garbage, and those that were replaced are collected', async () => {
