@@ -1,4 +1,5 @@
 /** A command and who started it: progress on a terminal, errors as sentences, the signals that end it, and streams that nobody reads. */
+import { Failure } from '#errors.ts'
 
 const width = 28
 
@@ -76,8 +77,11 @@ const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
 /** An error in a sentence, with what to do if that is known. */
 export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
-  const remedy = remedies[String((error as SystemError).code)]
-  return remedy ? remedy(error) : error.message
+  // What a caller is told lacks the reason, which is for an operator.
+  if (error.cause instanceof Failure) return explain(error.cause)
+  const system = (error instanceof Failure ? error.cause : error) as SystemError | undefined
+  const remedy = remedies[String(system?.code)]
+  return system && remedy ? remedy(system) : error.message
 }
 
 /** The exit code that a shell shows for a program that such a signal ended. */

@@ -58,12 +58,16 @@ const elements = (xml: string, name: string): readonly string[] =>
 /** The text of the first of them; empty if there is none. */
 const element = (xml: string, name: string): string => elements(xml, name)[0] ?? ''
 
-/** The bytes of a body; `moved` is told of each chunk that is taken. */
-async function* taken(body: Blob, moved: () => void) {
+/** So much of a body may have been taken and wait for the line: that of a connection of Linux. */
+const mostWaiting = 4 * 2 ** 20
+
+/** The bytes of a body; `moved` is told of each chunk that is taken, and in the end of how much of it may wait for the line, in MiB. */
+async function* taken(body: Blob, moved: (waiting: number) => void) {
   for await (const chunk of body.stream()) {
-    moved()
+    moved(0)
     yield chunk
   }
+  moved(Math.min(body.size, mostWaiting) / 2 ** 20)
 }
 
 /** Sends signed requests to a bucket. What S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. */
@@ -91,11 +95,17 @@ const bucketClient = (settings: S3Settings, patience: number) => {
     const url = new URL(`${endpoint}/${bucket}${key === '' ? '' : `/${key}`}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const late = new AbortController()
-    const silence = setTimeout(() => late.abort(new Error('it is silent')), patience)
-    // A file may take long, as long as it is taken.
+    let silence: NodeJS.Timeout | undefined
+    // A file may take long, as long as it is taken; nothing shows how what waits for a slow line leaves.
+    const moved = (waiting: number) => {
+      clearTimeout(silence)
+      const silent = () => late.abort(new Error('it is silent'))
+      silence = setTimeout(silent, patience * (1 + waiting))
+    }
+    moved(0)
     const sent = body && {
       headers: { ...headers, 'Content-Length': String(body.size) },
-      body: ReadableStream.from(taken(body, () => silence.refresh())),
+      body: ReadableStream.from(taken(body, moved)),
     }
     const request = await client.sign(url, { method, headers, ...sent })
     try {

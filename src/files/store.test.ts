@@ -1,7 +1,7 @@
 /** What every store of files does, tried on a folder and on S3. */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import {
+import fs, {
   chownSync,
   existsSync,
   mkdirSync,
@@ -13,10 +13,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { folderStore } from '#files/folder.ts'
 import { type FileStore, type Limit, placeOf } from '#files/store.ts'
 import { asApiError } from '#http/exchange.ts'
@@ -128,12 +130,13 @@ const storeSuite = (
       assert.equal(await textOf(await store.open(digest)), text)
     })
 
-    test('a stream that fails leaves nothing, and its error is told', async () => {
+    test('a stream that fails leaves nothing, and its error is told as it is', async () => {
+      const gone = Object.assign(new Error('the sender is gone'), { code: 'EACCES' })
       async function* torn() {
         yield Buffer.from('half')
-        throw new Error('the sender is gone')
+        throw gone
       }
-      await assert.rejects(store.put(torn()), /the sender is gone/)
+      await assert.rejects(store.put(torn()), error => error === gone)
       assert.equal(await store.size(sha256('half')), undefined)
       assert.deepEqual(leftIn(), [])
     })
@@ -225,6 +228,26 @@ test('a folder removes what killed transfers left, and leaves those that go on',
   assert.deepEqual(await listed(store), [sha256('kept')])
 })
 
+test('a folder flushes what it keeps, and nothing that is refused', async t => {
+  const store = folderStore(join(root, 'flushed'))
+  await put(store, 'made its folders')
+  const handle = await open(root)
+  const flushes = [
+    t.mock.method(fs, 'fsync').mock,
+    t.mock.method(Object.getPrototypeOf(handle), 'sync').mock,
+  ]
+  await handle.close()
+  const count = () => flushes.reduce((sum, mock) => sum + mock.callCount(), 0)
+  const check = () => {
+    throw new Error('too much')
+  }
+  await assert.rejects(put(store, 'made its folders', { check }), /too much/)
+  assert.equal(count(), 0)
+  await put(store, 'made its folders')
+  // The file, and the folder with its name.
+  assert.equal(count(), 2)
+})
+
 test('a folder whose empty folders somebody removed takes files again', async () => {
   const folder = join(root, 'emptied')
   const store = folderStore(folder)
@@ -309,6 +332,22 @@ describe('S3', () => {
       await inTime('it is let go', letGo)
     }
     s3.fault = undefined
+  })
+
+  test('what was taken may need longer on a slow line than the store may be silent', async t => {
+    const patience = 5000
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    let asked = 0
+    s3.fault = async (_, outgoing, incoming) => {
+      asked++
+      await incoming.toArray()
+      for (let turn = 0; turn < 200; turn++) await nextTurn()
+      t.mock.timers.tick(patience + 1)
+      outgoing.end()
+    }
+    await put(s3.store({ patience }), 'slow '.repeat(600_000))
+    s3.fault = undefined
+    assert.equal(asked, 1)
   })
 
   test('a store knows nothing of another one under a longer prefix', async () => {

@@ -71,19 +71,20 @@ export const missing = (label: string, digest: string): Error =>
 /** So much of a transfer may be on its way to the disk, beside the chunk that comes. */
 const inFlight = 131_072
 
-/** Writes a stream into a file of its own, flushed, and counts and hashes it meanwhile; what fails leaves no file. */
+/** Writes a stream into a file of its own, flushes it, and counts and hashes it meanwhile; what fails leaves no file. */
 const receive = async (
   stream: Chunks,
   { check, begins, through }: Limit,
   folder: string,
 ): Promise<StoredBytes & { readonly path: string }> => {
   const path = join(folder, `${randomBytes(12).toString('hex')}.part`)
-  const options = { flags: 'wx', mode: 0o600, flush: true, highWaterMark: inFlight }
+  // Without `flush`, with which it would flush before it closes even what is refused.
+  const options = { flags: 'wx', mode: 0o600, highWaterMark: inFlight }
   const file = createWriteStream(path, options)
   // With `once` a transfer would cost a third more.
   let goOn = () => {}
   for (const event of ['drain', 'error']) file.on(event, () => goOn())
-  const written = finished(file)
+  const written = byStore(finished(file))
   // It is awaited in the end; without this, a stream that ends before would leave it unheard.
   written.catch(() => {})
   try {
@@ -103,7 +104,7 @@ const receive = async (
       const hasRoom = file.write(chunk, error => void (error ?? stream.spent?.(chunk)))
       // Hashed while the disk is busy.
       hash.update(chunk)
-      if (file.errored) throw file.errored
+      if (file.errored) await written
       if (!hasRoom)
         await new Promise<void>(resolve => {
           goOn = resolve
@@ -112,8 +113,9 @@ const receive = async (
     if (first) await begin(first)
     file.end()
     await written
-    const digest = hash.digest('hex')
-    return { path, ...((await through?.(path)) ? await again(path) : { digest, bytes }) }
+    const stored = { digest: hash.digest('hex'), bytes }
+    const isChanged = await through?.(path)
+    return { path, ...(await byStore(flushed(path, isChanged ? undefined : stored))) }
   } catch (error) {
     file.destroy()
     await written.catch(() => {})
@@ -130,18 +132,14 @@ export const puttingBy =
     place: (path: string, name: string, stored: StoredBytes) => Promise<void>,
   ): FileStore['put'] =>
   async (stream, limit = {}) => {
+    await byStore(prepare())
+    const { path, digest, bytes } = await receive(stream, limit, folder)
     try {
-      await prepare()
-      const { path, digest, bytes } = await receive(stream, limit, folder)
-      try {
-        await limit.arriving?.(digest, bytes, path)
-        await place(path, limit.as ?? digest, { digest, bytes })
-        return { digest, bytes }
-      } finally {
-        await rm(path, { force: true })
-      }
-    } catch (error) {
-      throw asRefused(error)
+      await limit.arriving?.(digest, bytes, path)
+      await byStore(place(path, limit.as ?? digest, { digest, bytes }))
+      return { digest, bytes }
+    } finally {
+      await rm(path, { force: true })
     }
   }
 
@@ -168,12 +166,13 @@ export const sweepParts = async (folder: string, before: Date): Promise<void> =>
   }
 }
 
-/** The digest and the length of a file that was changed, which is flushed by this. */
-const again = async (path: string): Promise<StoredBytes> => {
+/** Flushes a file; gives its digest and length, read from it where they are not known. */
+const flushed = async (path: string, known?: StoredBytes): Promise<StoredBytes> => {
   const handle = await open(path, 'r+')
-  const hash = createHash('sha256')
   try {
     await handle.sync()
+    if (known) return known
+    const hash = createHash('sha256')
     const { size } = await handle.stat()
     for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk)
     return { digest: hash.digest('hex'), bytes: size }
@@ -197,3 +196,9 @@ const asRefused = (error: unknown): unknown => {
   const message = 'There is no room for this file; try a smaller one, or tell the operator'
   return new ApiError('STORAGE_FULL', message, { cause })
 }
+
+/** A step of the store itself, which fails with the error for a caller: what its source or its limits throw is not its fault. */
+const byStore = <Result>(step: Promise<Result>): Promise<Result> =>
+  step.catch(error => {
+    throw asRefused(error)
+  })

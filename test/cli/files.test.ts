@@ -93,6 +93,10 @@ it('a file that is not there, above the folder, too large or of another type is 
     fileOf([{ title: 'x', memberId: 1, cover: 'alias.png' }]),
   )
   assert.equal(linked.code, 0, linked.stderr)
+  const through = await storeWithMember('own.png/store')
+  const rows = fileOf([{ title: 'x', memberId: 1, cover: 'own.png' }])
+  const needed = /cover \S+\/own\.png\S* leads through a file or is one, but a folder is needed/
+  assert.match((await through.run('import', 'albums', rows)).stderr, needed)
   const covers = [
     'elsewhere/secret.png',
     'linked.png',

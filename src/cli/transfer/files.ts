@@ -4,6 +4,7 @@ import { mkdir, realpath, rename, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { isObject, own } from '#base/object.ts'
 import { undamaged } from '#cli/files.ts'
+import { explain } from '#cli/terminal.ts'
 import type { ContentStore, InputRow } from '#content.ts'
 import { ownFolder } from '#engines/shared/files.ts'
 import type { FieldFault } from '#errors.ts'
@@ -122,7 +123,7 @@ export const importing = (
         const named = JSON.stringify([field, value])
         return await known.getOrInsertComputed(named, () => taken(files, value, rules))
       } catch (error) {
-        const message = (error as Error).message.replace(/^The (?:file|picture) /, '')
+        const message = explain(error).replace(/^The (?:file|picture) /, '')
         faults.push({ field, message })
         return value
       }
