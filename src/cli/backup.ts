@@ -4,7 +4,7 @@ import { join, parse, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { duration } from '#base/dates.ts'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
-import { copyFiles, copyIn, filesOfSettings, withoutFiles } from '#cli/files.ts'
+import { copyFiles, copyIn, withFiles, withoutFiles } from '#cli/files.ts'
 import { endingSignals, explain, goOnWithout, nowHandled, progress } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -96,7 +96,10 @@ const namesFor = (store: string) => {
   }
 }
 
-/** Makes one backup; then removes the oldest, never the one just made, whatever the clock said when the others were. */
+/**
+ * Makes one backup; then removes the oldest, never the one just made, whatever the clock said when the others were. They go before the
+ * files are copied: they would else fill the disk while those cannot be.
+ */
 const backUpOnce = async (series: Series, signal: AbortSignal): Promise<void> => {
   const { store, folder, keep, now, onMade, lacks = '' } = series
   // Told before any work on the disk: by seconds, the next one would else have the same name.
@@ -108,13 +111,13 @@ const backUpOnce = async (series: Series, signal: AbortSignal): Promise<void> =>
   const options = { force: false, onPages: () => {}, signal }
   const size = await backUp(store, join(folder, made), options)
   onMade(`backed up to ${join(folder, made)}, ${size.toLocaleString('en')} bytes${lacks}`)
-  // The files come after the store: those that its rows name stay for 30 days, whoever changes the rows meanwhile.
-  if (series.copyFiles) onMade(await series.copyFiles(signal))
   const others = names.in(folder).filter(name => name !== made)
   for (const name of others.slice(0, Math.max(0, others.length - keep + 1))) {
     rmSync(sumFileOf(join(folder, name)), { force: true })
     rmSync(join(folder, name))
   }
+  // The files come after the store: those that its rows name stay for 30 days, whoever changes the rows meanwhile.
+  if (series.copyFiles) onMade(await series.copyFiles(signal))
 }
 
 /** Backs up again and again until the signal; one that fails is reported, and the next comes at its time. */
@@ -154,7 +157,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const copyAll =
     files === undefined
       ? undefined
-      : (signal?: AbortSignal) => copyFiles(filesOfSettings(content), copyIn(files), { signal })
+      : async (signal?: AbortSignal) =>
+          withFiles(content, store => copyFiles(store, copyIn(files), { signal }))
   if (copyAll && !isSeries && file === '') return void process.stdout.write(`${await copyAll()}\n`)
   if (!isSeries && file === '') throw new UsageError('FILE is missing: duet backup FILE')
   const series = isSeries ? seriesOf(values) : undefined

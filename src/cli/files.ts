@@ -27,6 +27,15 @@ export const filesOfSettings = (content: Content): FileStore => {
   return files.store
 }
 
+/** What a copy from or to the store of files of the settings says, or that no entity has a file to copy. */
+export const withFiles = (
+  content: Content,
+  copy: (files: FileStore) => Promise<string>,
+): Promise<string> | string =>
+  fileFields(content.entities).length > 0
+    ? copy(filesOfSettings(content))
+    : 'no entity of this content has a file: none are copied'
+
 /** What is said beside `done` where a command leaves the bytes of files alone; nothing where no entity has a file, or they have a folder. */
 export const withoutFiles = ({ entities }: Content, folder: string | undefined, remedy: string) =>
   folder === undefined && fileFields(entities).length > 0

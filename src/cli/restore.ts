@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { copyFiles, copyIn, filesOfSettings, verifyFiles, withoutFiles } from '#cli/files.ts'
+import { copyFiles, copyIn, verifyFiles, withFiles, withoutFiles } from '#cli/files.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
@@ -96,7 +96,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (check) return void process.stdout.write(await trialOf(resolve(file), content, files))
   if (files !== undefined)
     process.stdout.write(
-      `${await copyFiles(copyIn(files), filesOfSettings(content), { repairs: true })}\n`,
+      `${await withFiles(content, store => copyFiles(copyIn(files), store, { repairs: true }))}\n`,
     )
   if (file === '') return
   const store = fileOf(loadConfig(process.env, content.settings), `put a copy back with ${tool}`)

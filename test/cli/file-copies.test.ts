@@ -91,6 +91,15 @@ test('a copy without a file of the rows cannot be restored, and says whose it is
   )
 })
 
+test('a content without files has none to copy, which is no fault of a backup of all', async () => {
+  const ofNothing = commandsOf('default', 'examples/empty/duet.config.ts')
+  for (const name of ['backup', 'restore']) {
+    const { code, stdout } = await ofNothing([name, '--files', at('none')], settings)
+    const none = 'no entity of this content has a file: none are copied\n'
+    assert.deepEqual([code, stdout], [0, none])
+  }
+})
+
 test('what cannot be meant is told in a sentence', async () => {
   assert.match(await duet(2, 'files'), /say what to do: duet files verify/)
   assert.match(await duet(2, 'files', 'verifi'), /did you mean verify\?/)

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { before, test } from 'node:test'
-import { backUpEvery } from '#cli/backup.ts'
+import { backUpEvery, type Series } from '#cli/backup.ts'
 import { replaceFile } from '#engines/shared/files.ts'
 import { identityOf } from '#engines/sqlite/backup.ts'
 import { command } from '#test/commands.ts'
@@ -42,6 +42,7 @@ const seriesIn = (
   end: AbortController,
   now: string,
   onNow: () => unknown = () => {},
+  copyFiles?: Series['copyFiles'],
 ) => {
   const lines: string[] = []
   const onLine = (line: string) => {
@@ -60,6 +61,7 @@ const seriesIn = (
       },
       onMade: onLine,
       onFailed: onLine,
+      ...(copyFiles && { copyFiles }),
     },
     end.signal,
   )
@@ -162,7 +164,7 @@ test('a restart makes no backup before its time, and what a killed one left is t
   ])
 })
 
-test('a series deletes no backup of another store of that file name, nor one whose name tells no store [A15]', async () => {
+test('a series whose files cannot be copied deletes its oldest backups, none of another store of that file name, nor one whose name tells no store [A15]', async () => {
   const to = newFolder()
   const others = [
     // What another store made, and what a release made that put no store into the name.
@@ -173,8 +175,11 @@ test('a series deletes no backup of another store of that file name, nor one who
     'duet-20261122T090000Z.db.0123abcd.part',
   ]
   for (const name of others) writeFileSync(join(to, name), 'of another store')
-  for (const hour of [10, 11, 12, 13])
-    await seriesIn(to, new AbortController(), `2026-11-22T${hour}:30:00Z`).ended
+  const unreachable = () => Promise.reject(new Error('the bucket does not answer'))
+  for (const hour of [10, 11, 12, 13]) {
+    const now = `2026-11-22T${hour}:30:00Z`
+    await seriesIn(to, new AbortController(), now, undefined, unreachable).ended
+  }
   const made = ['12', '13'].map(hour => `duet-20261122T${hour}3000Z-${identityOf(file)}.db`)
   const sums = made.map(name => `${name}.sha256`)
   assert.deepEqual(readdirSync(to).sort(), [...others, ...made, ...sums].sort())
