@@ -13,7 +13,7 @@ const besideTheStore = [
   ].map(name => `content/test/contract/${name}.test.ts`),
   'content/test/model/words.test.ts',
   'content/test/store/observed.test.ts',
-  ...['late-bodies', 'pipelining', 'pipelining-draining'].map(name => `test/cli/${name}.test.ts`),
+  ...['pipelining', 'pipelining-draining'].map(name => `test/cli/${name}.test.ts`),
   'test/contract/slow-files.test.ts',
 ]
 
@@ -30,17 +30,15 @@ export const onSqliteOnly = {
   'content/test/contract/policy.test.ts':
     'test/generic/check.test.ts has every operation asked by who may and who may not on both',
   'content/test/contract/rate-limit.test.ts':
-    'requests are counted in the process; content/test/postgres/processes.test.ts has two that count together',
+    'its limiters count in the process; content/test/postgres/processes.test.ts has two that count in a database',
   'content/test/contract/rest-rights.test.ts':
     'test/generated/order-of-checks.test.ts has the order of refusals on both by itself',
   'content/test/contract/verify-email-mail.test.ts':
     'mail does not depend on the store; test/store/outbox.test.ts has what sends it on both',
-  'content/test/store/former-kills.test.ts':
-    'content/test/store/former-avatars.test.ts ends a move at each of its steps on both',
   'content/test/store/histories.test.ts': 'goes through the histories of both engines by itself',
   'test/store/file-kills.test.ts': 'opens no store of rows',
   'test/store/file-stores.test.ts':
-    'the bytes of files are in no store of rows; test/store/file-garbage.test.ts has rows and files on both',
+    'what differs is where bytes are; test/contract/files.test.ts and test/store/file-garbage.test.ts have rows with files on both',
   'content/test/cli/backup.test.ts':
     'backup and restore are for a file; a database has tools of its own',
   'content/test/cli/backups.test.ts':
@@ -55,7 +53,7 @@ export const onSqliteOnly = {
     'files, restarts and terminals do not depend on the store; drafts for both have tests of their own',
   'test/cli/explain.test.ts': 'names both engines by itself, and opens no store',
   'test/cli/init.test.ts':
-    'what is in a project does not depend on the store; test/generic has the examples on both',
+    'what is in a project does not depend on the store; examples are on both in recipes.test.ts, outbox.test.ts and test-service.test.ts, and tutorial.test.ts has a project on PostgreSQL',
   'test/cli/documents.test.ts': 'documents of a folder do not depend on the store',
   'test/cli/import-values.test.ts':
     'the forms of files and of values in them do not depend on the store; import-ids.test.ts imports into both',

@@ -77,7 +77,6 @@ async function main() {
   env.DUET_TEST_FILE_SECONDS = String(secondsPerFile)
   // Generated models and examples are then tried on one engine or a few, see test/support/short.ts.
   if (command === 'test' && named.length === 0) env.DUET_TEST_SHORT = '1'
-  if (!isNight && named.length === 0) env.DUET_TEST_HALF = command === 'test' ? '0' : '1'
   // Only the nights draw what was not tried before: a run that fails shows what was changed.
   if (isNight) env.DUET_SEED ??= String(Date.now() % 1_000_000)
   const counts = fs.mkdtempSync(join(tmpdir(), 'duet-counts-'))

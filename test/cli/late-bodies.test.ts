@@ -11,6 +11,7 @@ import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { createWorld, secret, type World } from '#test/market.ts'
+import { sqliteTest as it } from '#test/stores.ts'
 import { versions } from '#test/support/market/duet.config.ts'
 import { inTime, pause, until } from '#test/support/wait.ts'
 
@@ -65,7 +66,7 @@ const sent: readonly (readonly [string, string, typeof expired])[] = [
 
 for (const [line, body, refused] of sent)
   for (const isChunked of [false, true])
-    test(`a token that expires while ${body.length} bytes ${isChunked ? 'in chunks ' : ''}arrive for ${line} is refused`, async () => {
+    it(`a token that expires while ${body.length} bytes ${isChunked ? 'in chunks ' : ''}arrive for ${line} is refused`, async () => {
       const token = await mint({ sub: 2, role: 'user', ttl: 600 }, secret, now())
       const length = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
       const [first, rest] = isChunked
@@ -89,7 +90,7 @@ test('who is suspended while the body arrives writes nothing', async () => {
   assert.deepEqual(await next('}'), { status: 403, code: 'FORBIDDEN' })
 })
 
-test('who may not send a request at all is told so before its body has come', async () => {
+it('who may not send a request at all is told so before its body has come', async () => {
   const token = await mint({ sub: 2, role: 'user', ttl: 600 }, secret, now())
   const user = [`Authorization: Bearer ${token}`]
   const cases: readonly (readonly [string, readonly string[], number])[] = [
@@ -109,7 +110,7 @@ test('who may not send a request at all is told so before its body has come', as
     }
 })
 
-test('who is refused before its body has come may take its time with the rest, and ask again', async () => {
+it('who is refused before its body has come may take its time with the rest, and ask again', async () => {
   const rest = 100_000
   const head = 'POST /api/products HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8')
@@ -123,7 +124,7 @@ test('who is refused before its body has come may take its time with the rest, a
   socket.destroy()
 })
 
-test('a body of no bytes is none: its type is looked at only where one is needed', async () => {
+it('a body of no bytes is none: its type is looked at only where one is needed', async () => {
   const token = await mint({ sub: 2, role: 'user', ttl: 600 }, secret, now())
   const headers = {
     Authorization: `Bearer ${token}`,
@@ -139,7 +140,7 @@ test('a body of no bytes is none: its type is looked at only where one is needed
   assert.equal(await send('/api/posts/1/comments', ''), 415)
 })
 
-test('bodies that come slowly have no other write refused, however few are sent beside them', async () => {
+it('bodies that come slowly have no other write refused, however few are sent beside them', async () => {
   const queue = createQueue({ wait: 200, writeWait: 500, size: 5000 })
   const busy = await createWorld({ edge: { queue } })
   const config = loadConfig({ DUET_PORT: '0' })

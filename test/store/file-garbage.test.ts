@@ -10,7 +10,7 @@ import { storeOf } from '#files/by-hand.ts'
 import { folderStore } from '#files/folder.ts'
 import { ownFolder } from '../support/folders.ts'
 import { gallery, galleryRows, pdf, png } from '../support/gallery.ts'
-import { rounds, usualSeed } from '../support/rounds.ts'
+import { isPlanned, rounds, usualSeed } from '../support/rounds.ts'
 import { startS3 } from '../support/s3.ts'
 import { createWorld, forAllTests, onPostgres, sqliteSuite, type World } from '../world.ts'
 import { collectIn } from './file-load.ts'
@@ -197,6 +197,7 @@ for (const place of ['a folder', 'S3'] as const)
       for (const digest of new Set(digests))
         assert.notEqual(await storeOf(one.core).size(digest), undefined, `${left} were left`)
     }
+    if (isPlanned) assert.ok(removed > 0)
     t.diagnostic(`${removed} were removed meanwhile`)
   })
 

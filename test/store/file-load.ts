@@ -41,7 +41,6 @@ export const fileLoad = async (
   count: number,
   { urls, random, mayBeLost, refusals, told, moved = () => {} }: Loading,
 ) => {
-  const agent = new Agent({ keepAlive: true })
   const draw = (below: number) => Math.floor(random() * below)
   const papers = Array.from({ length: 8 }, (_, at) => pdf(`${at}`.padEnd(draw(190_000), '. ')))
   /** Sends a request piece by piece; undefined where its answer was lost. */
@@ -54,13 +53,14 @@ export const fileLoad = async (
     const { promise, resolve } = Promise.withResolvers<Told | undefined>()
     const raw = Buffer.from(body ?? '')
     const type = typeof body === 'string' ? 'application/json' : sentAs
+    // Each has a connection of its own: one that a service ends as idle while it is reused would look like a lost answer.
+    const agent = new Agent({ keepAlive: true })
     const asked = request(new URL(path, oneOf(urls(), random) ?? 'http://127.0.0.1:1'), {
       ...{ agent, method },
       headers: { ...headers, ...(body && { 'Content-Type': type, 'Content-Length': raw.length }) },
     })
-    // On a busy machine a connection may be reused in the moment in which the service ends it as idle.
-    const isIdle = () => asked.reusedSocket && !mayBeLost()
-    asked.on('error', () => resolve(isIdle() ? ask(method, path, body, sentAs) : undefined))
+    asked.on('error', () => resolve(undefined))
+    asked.on('close', () => agent.destroy())
     asked.on('response', answer => {
       const chunks: Buffer[] = []
       answer.on('error', () => resolve(undefined))
@@ -170,7 +170,6 @@ export const fileLoad = async (
       for (const caller of callers)
         assert.equal(await put(caller, papers[draw(8)] ?? pdf('')), true)
     },
-    close: () => agent.destroy(),
   }
 }
 

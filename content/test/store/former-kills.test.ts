@@ -14,11 +14,11 @@ import { putRows } from '#serve/insert.ts'
 import { command } from '#test/commands.ts'
 import { plain, type Settings, serve } from '#test/duet.ts'
 import { historyFor } from '#test/history.ts'
-import { filling, lookAtFile, ownStore } from '#test/stores.ts'
+import { filling, sqliteTest as it, lookAtFile, ownStore, postgresOf } from '#test/stores.ts'
 import { ownFolder } from '#test/support/folders.ts'
 import { rounds, usualSeed } from '#test/support/rounds.ts'
 import { type Bytes, joined, latin, png } from '../contract/pictures.ts'
-import { secret, usualModel } from '../world.ts'
+import { onPostgres, secret, usualModel } from '../world.ts'
 
 const mover = fileURLToPath(new URL('mover.ts', import.meta.url))
 const imports = new URL('../../../src/base/resolve-imports.ts', import.meta.url).href
@@ -36,7 +36,9 @@ const begin = async () => {
   const folder = ownFolder('former-kills')
   const file = join(folder, 'duet.db')
   const { url, rows, change } = await ownStore(file, false)
-  const store = sqliteStore({ file, migrations: historyFor('sqlite') })
+  const store = onPostgres
+    ? postgresOf(url)
+    : sqliteStore({ file, migrations: historyFor('sqlite') })
   await store.migrate()
   const user = Array.from({ length: people }, (_, at) => ({
     name: `User ${at}`,
@@ -58,7 +60,9 @@ type Begun = Awaited<ReturnType<typeof begin>>
 
 /** How many of the pictures are in the table yet; fails unless each is there or in the place of files, whole. */
 const checkAll = async ({ settings, rows }: Begun): Promise<number> => {
-  const isThere = "select 1 from sqlite_master where name = 'avatars'"
+  const isThere = onPostgres
+    ? "select 1 where to_regclass('avatars') is not null"
+    : "select 1 from sqlite_master where name = 'avatars'"
   const table =
     (await rows(isThere)).length > 0 ? await rows('select user_id, bytes from avatars') : []
   const former = new Map(table.map(([id, bytes]) => [Number(id), bytes as Uint8Array]))
@@ -120,7 +124,7 @@ test(`pictures are whole wherever a move is killed, ${times} times to its end`, 
   t.diagnostic(`${kills} kills`)
 })
 
-test('a backup of a half moved store has all pictures, and a store that is made of it goes on with the move', async () => {
+it('a backup of a half moved store has all pictures, and a store that is made of it goes on with the move', async () => {
   const begun = await begin()
   await move(begun, 20)
   const left = await checkAll(begun)

@@ -13,6 +13,7 @@ const { freshStore } = folderOf('sign-in')
 /** In which codes and letters are counted, in milliseconds. */
 const minute = 60_000
 
+// On PostgreSQL it is killed at night: content/test/nightly/sign-in.test.ts.
 it('kill -9 while people sign in and out loses no session, revives none and locks nobody out', async t => {
   const { settings } = await freshStore()
   const { kept, ended } = await signInRounds(2, settings)

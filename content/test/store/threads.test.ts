@@ -270,11 +270,13 @@ test('a caller has one limit, whichever threads answer, to within a twentieth, a
     ({ status }) => status,
   )
   const made = statuses.filter(status => status === 201).length
+  const late = statuses.filter(status => status === 503).length
   // However long they took: the count begins anew with each minute of the clock.
-  assert.ok(made >= 20 && made <= 20 * (minute() - began + 1), `${made}`)
-  assert.equal(statuses.filter(status => status === 429).length, 40 - made)
+  assert.ok(made + late >= 20 && made <= 20 * (minute() - began + 1), `${made}, ${late} late`)
+  assert.equal(statuses.filter(status => status === 429).length, 40 - made - late)
   // In development a mail is shown by the thread that has them all.
-  await until('the mails are shown', () => own.stderr().match(/^ +To: /gm)?.length === made)
+  const shown = () => own.stderr().match(/^ +To: /gm)?.length ?? 0
+  await until('the mails are shown', () => shown() >= made)
   await own.end()
 })
 
