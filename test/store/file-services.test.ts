@@ -1,6 +1,5 @@
 /** Services that are killed while they take, replace, remove and collect files, whose disk is full, or whose S3 fails: no row is without its bytes, nothing stays that no row has, and each caller is told. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -15,6 +14,7 @@ import { historyFor } from '../history.ts'
 import { onPostgres, ownStore, postgresOf, sqliteTest } from '../stores.ts'
 import { ownFolder } from '../support/folders.ts'
 import { gallery, galleryRows } from '../support/gallery.ts'
+import { smallDisk } from '../support/guard.ts'
 import { isPlanned, rounds, usualSeed } from '../support/rounds.ts'
 import { type Fault, startS3 } from '../support/s3.ts'
 import { longest } from '../support/wait.ts'
@@ -132,20 +132,6 @@ for (const place of onPostgres && !isPlanned ? places.slice(0, 1) : places)
     t.diagnostic(`refused: ${JSON.stringify(Object.fromEntries(told))}`)
   })
 
-/** Makes a folder a small disk; gives how to be rid of it, undefined where none may be mounted. */
-const smallDisk = (place: string, megabytes: number) => {
-  mkdirSync(place)
-  const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', place]
-  if (spawnSync('mount', options).status !== 0) return undefined
-  // Before the folder that it is in is taken away.
-  const remove = () => void spawnSync('umount', ['-l', place])
-  process.prependListener('exit', remove)
-  return () => {
-    process.off('exit', remove)
-    remove()
-  }
-}
-
 const points = rounds(onPostgres ? 1 : 3, 100)
 // PostgreSQL is on a disk of its own, and so is a store of SQLite before S3.
 for (const place of onPostgres ? places.slice(0, 1) : places)
@@ -153,9 +139,9 @@ for (const place of onPostgres ? places.slice(0, 1) : places)
     skip: process.getuid?.() !== 0 && 'NOT TESTED: mounting a small disk needs root',
   }, async t => {
     const random = randomFrom(usualSeed(place.length))
-    const root = join(folder, `full before ${place}`)
-    const remove = smallDisk(root, 6)
-    if (!remove) return t.skip('NOT TESTED: no small disk may be mounted here')
+    const disk = await smallDisk(6)
+    if (!disk) return t.skip('NOT TESTED: no small disk may be mounted here')
+    const root = disk.folder
     const told = new Map<string, number>()
     const begun = await begin(place, root)
     const { url, end } = begun.first
@@ -182,7 +168,7 @@ for (const place of onPostgres ? places.slice(0, 1) : places)
     assert.equal((await end()).code, 0)
     await checkEnd(begun)
     assert.ok((told.get('507 STORAGE_FULL') ?? 0) > 0)
-    remove()
+    await disk.end()
     t.diagnostic(`refused: ${JSON.stringify(Object.fromEntries(told))}`)
   })
 

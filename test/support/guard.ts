@@ -1,5 +1,5 @@
 /** A program with a folder of its own; both go when the process that made them goes, however it went. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   accessSync,
@@ -42,6 +42,7 @@ if [ -n "$pid" ]; then
   while kill -0 "$pid" && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
   kill -s KILL "$pid"
 fi
+umount -l "$2"
 rm -rf "$2" || { sleep 1; rm -rf "$2"; }
 `
 
@@ -112,6 +113,15 @@ export const guarded = (name: string, bySignal: 'QUIT' | 'TERM', inMemory = fals
     await dogEnded
   }
   return { folder, run, end }
+}
+
+/** A disk of so many MB, which is full soon and goes as a guard does; undefined where none may be mounted. */
+export const smallDisk = async (megabytes: number): Promise<Guard | undefined> => {
+  const disk = guarded('disk', 'TERM')
+  const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', disk.folder]
+  if (spawnSync('mount', options).status === 0) return disk
+  await disk.end()
+  return undefined
 }
 
 /** The user whom servers run as that refuse to run as root; undefined if we are not root. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +9,7 @@ import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { folderOf, type Service, type Settings, serve } from '#test/duet.ts'
 import { historyFor } from '#test/history.ts'
 import { lookAtFile } from '#test/stores.ts'
+import { smallDisk } from '#test/support/guard.ts'
 import { inTime, pause, until } from '#test/support/wait.ts'
 import { serveTraced, without } from './trace.ts'
 
@@ -174,33 +174,18 @@ test('while the disk takes no more writes are refused and reads go on, and it en
   await heals(file, settings, [...acknowledged, 'later'], doubtful)
 })
 
-/** A small disk of its own, and how to be rid of it; undefined where none may be mounted. */
-const smallDisk = (megabytes: number) => {
-  const place = mkdtempSync(join(tmpdir(), 'duet-small-'))
-  const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', place]
-  if (spawnSync('mount', options).status !== 0) return undefined
-  const remove = () => {
-    spawnSync('umount', ['-l', place])
-    rmSync(place, { recursive: true, force: true })
-    process.off('exit', remove)
-  }
-  process.on('exit', remove)
-  return { place, remove }
-}
-
 /** Fills a small disk by writes; says what refused them, and that all is well when there is room again. */
 const fillDisk = async (minDisk: number) => {
-  const disk = smallDisk(6)
+  const disk = await smallDisk(6)
   if (disk === undefined) return undefined
-  const { place } = disk
-  const file = join(place, 'duet.db')
+  const file = join(disk.folder, 'duet.db')
   const settings = {
     ...fresh().settings,
     ...served,
     DUET_DATABASE_URL: `sqlite:${file}`,
     DUET_MIN_DISK: String(minDisk),
   }
-  const ballast = join(place, 'ballast')
+  const ballast = join(disk.folder, 'ballast')
   writeFileSync(ballast, Buffer.alloc(3_500_000))
   const service = await serve(settings)
   const acknowledged: string[] = []
@@ -231,7 +216,7 @@ const fillDisk = async (minDisk: number) => {
     [],
   )
   assert.deepEqual(await lookAtFile(file)('pragma integrity_check'), [['ok']])
-  disk.remove()
+  await disk.end()
   return { refusal, ready: ready.status, readyText, reads, count: acknowledged.length }
 }
 
