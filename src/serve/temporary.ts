@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mint } from '#auth/token.ts'
 import type { JsonObject } from '#base/object.ts'
+import { retry } from '#base/retry.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, RowsByEntity } from '#content.ts'
 import { partiesFor } from '#serve/auth.ts'
@@ -59,6 +60,12 @@ export const startService = async (
   const program = { config, content: { ...content, demo: async () => rows } }
   const release = await prepare(program, true, () => {})
   const running = await start(program, () => process.exit(1))
+  // Before PostgreSQL it listens while it connects.
+  const ready = async () => {
+    const answer = await fetch(`${running.url}/readyz`)
+    if (!answer.ok) throw new Error(`the service is not ready: ${await answer.text()}`)
+  }
+  await retry({ wait: 60_000, pause: 20, passes: () => true, onWait: () => {} }, ready)
   const { viewers } = content
   return {
     url: running.url,

@@ -108,7 +108,8 @@ for (const [calls, fault, planned] of [
         stopped++
         await inTime('the service ends', service.gone)
         assert.equal(service.code(), 1, `round ${round}: ${service.stderr()}`)
-        const lines = service.stderr().trim().split('\n').slice(1)
+        const [, later = ''] = service.stderr().split(/listens on .*\n/)
+        const lines = later.trim().split('\n')
         assert.equal(lines.length, 1, service.stderr())
         assert.match(lines[0] ?? '', /^duet: a commit failed, its outcome is unknown: /)
         for (const { status, text, retryAfter } of refused) {
