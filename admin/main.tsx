@@ -351,12 +351,9 @@ const Gate = () => {
       setFault(undefined)
     } catch (error) {
       const { message, status } = error as HttpError
-      if (status === 401) setToken('')
-      setFault(
-        status === 401
-          ? t('This token is refused: take a new one. The service says: {message}', { message })
-          : message,
-      )
+      if (status !== 401) return setFault(message)
+      setToken('')
+      setFault(t('This token is refused: take a new one. The service says: {message}', { message }))
     } finally {
       setWaiting(false)
     }

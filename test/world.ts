@@ -290,7 +290,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
   const look = lookInto(store)
   const close = async () => {
     try {
-      await people?.close()
+      await people?.close(longest)
       await outbox.close(0)
       await look.close()
       await engine.close()

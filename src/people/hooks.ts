@@ -198,15 +198,16 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
   /** Whether somebody is signed in, without which the library says so; throws for who is blocked, and where a session of the last ten minutes is needed for an older one. */
   const isIn = async (context: Context, isFresh = true) => {
     const found = await getSessionFromCtx(context)
-    if (found && isBlocked(found.user)) throw blockedError()
+    if (!found) return false
+    if (isBlocked(found.user)) throw blockedError()
     // Either way: the clock may have been set back since.
-    const age = Math.abs(Date.now() - new Date(found?.session.createdAt ?? 0).getTime())
-    if (found && isFresh && age > freshFor)
+    const age = Math.abs(Date.now() - new Date(found.session.createdAt).getTime())
+    if (isFresh && age > freshFor)
       throw APIError.from('FORBIDDEN', {
         code: 'STEP_UP_NEEDED',
         message: 'Sign in again: this needs a session of the last ten minutes',
       })
-    return found !== null
+    return true
   }
   const onlyFresh = async (context: Context) => void (await isIn(context))
   const changeFirst = answerFirst('newEmail')

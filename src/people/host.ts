@@ -1,6 +1,7 @@
 /** The thread of people, as the thread that has the store sees it: started by the first request that needs it, answered from the store, ended when nobody signs in. */
 import { Worker } from 'node:worker_threads'
 import { callsBetween } from '#base/calls.ts'
+import { endsWithin } from '#base/retry.ts'
 import type { Delivery } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
@@ -14,6 +15,21 @@ import { readPrimary, type StoreAccess, writeQueries } from '#write/job.ts'
 
 /** After so long without a request the thread is ended, in milliseconds. */
 const idle = 600_000
+
+/** Options of Node by which it reaches other machines; before Node 26 the last of them is of the whole process. */
+const reaching =
+  Number.parseInt(process.versions.node, 10) < 26
+    ? /^--(tls-m(in|ax)-v|dns-result-order=|(no-)?network-family-)/
+    : /^--(tls-m(in|ax)-v|dns-result-order=|(no-)?network-family-|use-system-ca$)/
+
+/** The options of this process that hold in the thread too; what NODE_OPTIONS imports, such as tracing, does not. */
+const threadOptions = (): string[] => {
+  const { execArgv, env } = process
+  return [
+    ...execArgv.filter(given => given.startsWith('--import')),
+    ...[...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].filter(one => reaching.test(one)),
+  ]
+}
 
 /** What answers requests for sign-in. */
 export type AskPeople = ThreadCalls['answer']
@@ -43,10 +59,11 @@ const callsFor = (options: HostOptions) => {
 }
 export type HostCalls = ReturnType<typeof callsFor>
 
-/** Answers requests for sign-in in a thread of its own; `close` ends it. */
+/** Answers requests for sign-in in a thread of its own; `close` ends it once its letters have left, after at most so many milliseconds. */
 export const hostPeople = (options: HostOptions) => {
   const { observe, dialect, settings, delivery } = options
   const offered = callsFor(options)
+  const tell = (message: string) => observe({ kind: 'problem', message })
   let thread: ReturnType<typeof begin> | undefined
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
@@ -69,7 +86,7 @@ export const hostPeople = (options: HostOptions) => {
       // The library writes there by itself, with addresses in its lines.
       stdout: true,
       stderr: true,
-      execArgv: process.execArgv.filter(given => given.startsWith('--import')),
+      execArgv: threadOptions(),
       // No variable of the machine is an option: the library would read secrets, trusted origins and telemetry from them. Only where compiled code is kept is Node's own matter.
       env: { NODE_ENV: 'production', ...(compiled && { NODE_COMPILE_CACHE: compiled }) },
       resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
@@ -80,7 +97,7 @@ export const hostPeople = (options: HostOptions) => {
     worker.unref()
     worker.on('error', error => {
       const why = error instanceof Error ? error.message : String(error)
-      observe({ kind: 'problem', message: `the thread of sign-in ended: ${why}` })
+      tell(`the thread of sign-in ended: ${why}`)
     })
     // It comes after an error too.
     worker.on('exit', () => thread?.worker === worker && void end())
@@ -89,12 +106,21 @@ export const hostPeople = (options: HostOptions) => {
   return {
     ask: (async request => {
       if (isClosed) throw unavailable()
-      thread ??= begin()
+      try {
+        thread ??= begin()
+      } catch (error) {
+        tell(`the thread of sign-in did not start: ${error}`)
+        throw error
+      }
       rest()
       return thread.calls.there.answer(request)
     }) satisfies AskPeople,
-    close: async () => {
+    close: async (wait: number) => {
       isClosed = true
+      // Who asked for a letter was told that it comes.
+      const left = thread?.calls.there.rest()
+      if (left && !(await endsWithin(wait, left).catch(() => true)))
+        tell('sign-in: what was under way at the end, such as a letter, was given up')
       await end()
     },
   }

@@ -53,4 +53,8 @@ export type AuthAnswer = {
 }
 
 /** What the thread of people offers the one that has the store. */
-export type ThreadCalls = { readonly answer: (request: AuthRequest) => Promise<AuthAnswer> }
+export type ThreadCalls = {
+  readonly answer: (request: AuthRequest) => Promise<AuthAnswer>
+  /** Settles when nothing is under way any more, letters included. */
+  readonly rest: () => Promise<void>
+}

@@ -10,7 +10,7 @@ import { callsBetween } from '#base/calls.ts'
 import { createMail } from '#mail/mail.ts'
 import { seen, storeAdapter } from '#people/adapter.ts'
 import type { HostCalls } from '#people/host.ts'
-import type { Mail, ThreadCalls } from '#people/messages.ts'
+import type { AuthAnswer, AuthRequest, Mail, ThreadCalls } from '#people/messages.ts'
 import { optionsOf } from '#people/options.ts'
 import { boundedFetch } from '#people/outgoing.ts'
 import type { ThreadData } from '#people/settings.ts'
@@ -28,14 +28,22 @@ try {
 setTimeout(flushCompileCache, 5000).unref()
 globalThis.fetch = boundedFetch(settings.providers.map(({ issuer }) => issuer))
 
+const answerTo = async ({ method, url, headers, body }: AuthRequest): Promise<AuthAnswer> => {
+  const given = headers.map(([name, value]): [string, string] => [name, value])
+  const request = new Request(url, { method, headers: given, body: body ?? null })
+  const response = await seen.run(new Map(), () => auth.handler(request))
+  return { status: response.status, headers: [...response.headers], body: await response.text() }
+}
+const underWay = new Set<Promise<void>>()
 const offered: ThreadCalls = {
-  answer: async ({ method, url, headers, body }) => {
-    const given = headers.map(([name, value]): [string, string] => [name, value])
-    const request = new Request(url, { method, headers: given, body: body ?? null })
-    const answered = seen.run(new Map(), () => auth.handler(request))
+  answer: request => {
+    const answered = answerTo(request)
     later(answered)
-    const response = await answered
-    return { status: response.status, headers: [...response.headers], body: await response.text() }
+    return answered
+  },
+  rest: async () => {
+    // Some begins more.
+    while (underWay.size > 0) await Promise.all(underWay)
   },
 }
 const { there } = callsBetween<HostCalls>(port, offered)
@@ -52,11 +60,14 @@ const mail = async (letter: Mail) => {
   await mailer.send(sent, AbortSignal.timeout(30_000))
 }
 /** Tells of what fails, whether or not it was answered already: but a refusal is nobody's fault here, and a letter that did not leave was told. */
-const later = (work: Promise<unknown>) =>
-  void work.catch(error => {
+const later = (work: Promise<unknown>): void => {
+  const told = (error: { readonly isTold?: boolean } | undefined) => {
     const isRefused = isAPIError(error) && error.statusCode < 500
     if (!isRefused && error?.isTold !== true) tell('problem', `a request failed: ${error}`)
-  })
+  }
+  const ended = work.then(() => {}, told).finally(() => underWay.delete(ended))
+  underWay.add(ended)
+}
 
 /** The end of the window stands where the library has the time of the last request: it deletes what is long past. */
 const count = async (key: string, seconds: number): Promise<number> => {

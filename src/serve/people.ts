@@ -60,19 +60,23 @@ export type ServedPeople = {
   readonly sweep: () => Promise<void>
   /** What a developer is told: a link that signs the first of those with the highest role in once, within an hour, or how to make one where there is none; undefined if the store cannot keep a link now. */
   readonly invitation: () => Promise<string | undefined>
-  readonly close: () => Promise<void>
+  /** Waits for letters that are under way for at most so many milliseconds. */
+  readonly close: (wait: number) => Promise<void>
 }
 
 /** The host of the thread of people, loaded and made by the first request. */
 const lazyHost = (options: HostOptions) => {
   let host: PeopleHost | undefined
   const load = once(async () => {
-    const { hostPeople } = await import('#people/host.ts')
+    const { hostPeople } = await import('#people/host.ts').catch(error => {
+      options.observe({ kind: 'problem', message: `sign-in could not be loaded: ${error}` })
+      throw error
+    })
     host = hostPeople(options)
     return host
   })
   const ask: AskPeople = async request => (await load()).ask(request)
-  return { ask, close: async () => host?.close() }
+  return { ask, close: async (wait: number) => host?.close(wait) }
 }
 
 /** Sign-in on an engine; in one of several threads that serve, `askMainThread` has the main thread answer. */

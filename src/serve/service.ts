@@ -248,8 +248,7 @@ export const openService = async (
     close: async () => {
       endPurging()
       await endTidying?.()
-      await people?.close()
-      await outbox.close(lastEffects)
+      await Promise.all([people?.close(lastEffects), outbox.close(lastEffects)])
       await engine.close()
       log.end()
     },

@@ -9,7 +9,9 @@ import type { PeopleServices } from '#people/hooks.ts'
 import { optionsOf } from '#people/options.ts'
 import type { PeopleSettings } from '#people/settings.ts'
 import { queryOf } from '#sql/engine.ts'
+import { mailServer } from '#test/mail-server.ts'
 import { until } from '#test/support/wait.ts'
+import { from } from '../contract/verifying.ts'
 import {
   type Forge,
   forgingProvider,
@@ -96,6 +98,18 @@ test('the tables have exactly the columns that the library asks for, on this eng
     )
     assert.deepEqual(there.toSorted(), ['id', ...wanted].toSorted(), modelName)
   }
+})
+
+it('a letter that was answered for leaves before the service ends', async t => {
+  const server = await mailServer()
+  t.after(server.close)
+  const delivery = { kind: 'smtp', url: server.url, from } as const
+  const ended = await createWorld({ people: people(), mail: { delivery } })
+  const asked = await askCode(visitorOf(ended), 'late@example.org')
+  await ended.close()
+  assert.equal(asked.status, 200)
+  const sent = server.messages.map(({ to }) => to)
+  assert.deepEqual(sent, [['late@example.org']])
 })
 
 test('a new person comes by a provider that vouches for the address, and its tokens are not kept', async () => {
