@@ -80,8 +80,9 @@ const ofBodies: readonly string[] = [
 ]
 const ofKeys: readonly string[] = ['IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED']
 
-/** Whether requests of a method may have a key: those that are not by themselves the same when they are sent again. */
-const takesKey = (method: string): boolean => method === 'POST' || method === 'PATCH'
+/** Whether requests may have a key: those that are not by themselves the same when they are sent again, and whatever is a POST. */
+const takesKey = ({ method, isRead }: Pick<ToldOperation, 'method' | 'isRead'>): boolean =>
+  method === 'POST' || (method === 'PATCH' && !isRead)
 
 /** The headers of a GET that succeeds, of a list, of an answer that a browser may show, and of a write. */
 const readHeaders: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
@@ -233,7 +234,7 @@ const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperati
     ...(mayForbid ? ['FORBIDDEN'] : []),
     ...(path.includes('{') ? ['NOT_FOUND'] : []),
     ...told.ofBody,
-    ...(takesKey(method) && !isRead ? ofKeys : []),
+    ...(takesKey(told) && !isRead ? ofKeys : []),
     ...(isGuarded ? ['PRECONDITION_FAILED'] : []),
     ...(parts.style.isStrict ? ['VALIDATION_ERROR'] : []),
     ...told.errors,
@@ -250,7 +251,7 @@ const operationOf = (parts: DocumentParts, told: ToldOperation): DocumentOperati
       security: isOpen ? [{}, { bearer: [] }] : [{ bearer: [] }],
       parameters: [
         ...told.parameters,
-        ...(takesKey(method) ? [parameter('idempotencyKey')] : []),
+        ...(takesKey(told) ? [parameter('idempotencyKey')] : []),
         ...(isGuarded ? [parameter('ifMatch'), parameter('ifNoneMatch')] : []),
         ...(method === 'GET' ? [parameter('ifNoneMatch'), parameter('position')] : []),
       ],

@@ -15,6 +15,7 @@ import { entityOf, type Model } from '#model/model.ts'
 import { nobody, type Rule, type Viewer } from '#model/policy.ts'
 import type { Services } from '#model/services.ts'
 import type { Version } from '#model/version.ts'
+import { sql } from '#sql/sql.ts'
 import type {
   Act,
   Change,
@@ -219,14 +220,21 @@ type Ready =
   | { readonly command: Command; readonly idempotency?: Idempotency | undefined; isDry?: boolean }
   | { readonly finish: () => Promise<Done> }
 
-/** Throws what is wrong with a change once it is known that the caller may write its rows: who may not is told that first. */
+/** Throws what is wrong with a change once it is known that the caller may write its rows: who may not is told that first. Under a key, its answer comes before both. */
 const refuse = async (
   { store, writing, change, terms, heard }: Doing,
   error: unknown,
-): Promise<never> => {
+  idempotency?: Idempotency,
+): Promise<Done> => {
   const isExpired = error instanceof ApiError && error.code === 'UNAUTHENTICATED'
-  const command = isExpired ? undefined : await checkOf(writing, change, heard)
-  if (command) await commit(store, command, null, { version: terms.version })
+  const keyed = error instanceof ApiError && idempotency ? { error, idempotency } : undefined
+  const after = keyed && [{ sql: sql`select 1 where false`, refused: () => keyed.error }]
+  const checked = { ...writing, ...(after && { after }) }
+  const command = isExpired ? undefined : await checkOf(checked, change, heard)
+  const { version } = terms
+  const done =
+    command && (await commit(store, command, null, { idempotency: keyed?.idempotency, version }))
+  if (done?.kind === 'done' && done.replayed) return done
   throw error
 }
 
@@ -286,8 +294,11 @@ const readUpdate = async (doing: Doing<Update>): Promise<Ready> => {
   if (merges.length === 0) return { command: await updated(), idempotency }
   const merge = async (): Promise<Done> => {
     const storedOf = await storedJson(store, merges)
-    const command = await updated(storedOf).catch(error => refuse(doing, error))
-    return commit(store, command, terms.reading, { idempotency, version: terms.version })
+    return updated(storedOf).then(
+      command => commit(store, command, terms.reading, { idempotency, version: terms.version }),
+      // What others changed meanwhile may refuse what was done already.
+      error => refuse(doing, error, idempotency),
+    )
   }
   return { finish: () => merging(store, `${entity} ${target.id}`, merge) }
 }

@@ -21,6 +21,7 @@ import { type DeclaredPeople, peopleOf } from '#model/people.ts'
 import { anyone, nobody, self, signedIn, whileOpen } from '#model/policy.ts'
 import type { Lifetime } from '#model/version.ts'
 import { checkViewers, type Viewers } from '#model/viewers.ts'
+import { openApiOf } from '#openapi/openapi.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import type { Action } from '#write/steps/action.ts'
 import { kitchen, larder } from '../support/kitchen/index.ts'
@@ -406,6 +407,14 @@ test('a route at the path of another one, however its ids are called, and of one
   await assert.rejects(served([{ ...act, path: '/things', about: null }]).served(), {
     message: 'The route POST /things is there twice in version 1: leave one out of it',
   })
+})
+
+test('a PATCH by hand, which reads no key, is documented without one', async () => {
+  const content = served([], [{ ...extra, method: 'PATCH' }])
+  const { paths } = await openApiOf(content, 1)
+  const { patch } = paths['/things/{id}/label'] ?? {}
+  assert.ok(patch)
+  assert.doesNotMatch(JSON.stringify(patch), /idempotency/i)
 })
 
 const wrongActions: readonly (readonly [string, Partial<Action>, string])[] = [

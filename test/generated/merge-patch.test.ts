@@ -147,6 +147,32 @@ for (const on of engines)
         }
     })
 
+    test('under a key a merge that was done is answered again, with its If-Match too, though its values would be refused by now', async () => {
+      const id = await boxOf(null)
+      const line = `PATCH /api/v2/boxes/${id}`
+      const { headers } = await ask(`GET /api/v2/boxes/${id}`)
+      const keyed = { ...merge, 'Idempotency-Key': `box-${id}` }
+      const matched = { ...keyed, 'If-Match': headers.get('etag') ?? '' }
+      const first = await ask(line, { strict: { a: 'x'.repeat(60) } }, matched)
+      assert.equal(first.status, 200, first.text)
+      const other = { strict: { a: null, b: 'x'.repeat(60) } }
+      assert.equal((await ask(line, other, merge)).status, 200)
+      for (const sent of [keyed, matched]) {
+        const again = await ask(line, { strict: { a: 'x'.repeat(60) } }, sent)
+        assert.deepEqual([again.status, again.text], [200, first.text])
+      }
+      const fresh = { ...merge, 'Idempotency-Key': `fresh-${id}` }
+      const body = { strict: { a: 'x'.repeat(60) } }
+      assert.equal((await ask(line, body, fresh)).status, 422)
+      assert.equal((await ask(line, { strict: { b: null } }, merge)).status, 200)
+      // A refusal takes no key.
+      assert.equal((await ask(line, body, fresh)).status, 200)
+      assert.equal(
+        (await ask(line, { strict: { c: 'x' } }, keyed)).json.code,
+        'IDEMPOTENCY_KEY_REUSED',
+      )
+    })
+
     test('as application/json a value is replaced whole, null deep inside included; so it is by PUT, in bulk and in GraphQL', async () => {
       const patch = { b: { c: null } }
       const id = await boxOf({ a: 1, b: { c: 2 } })
