@@ -443,9 +443,9 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_748,
+  'src/': 53_807,
   // With all of drafts: no server reads what a migration makes, nor changes a table.
-  'kit/': 7080,
+  'kit/': 7097,
   'content/': 3000,
   // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, and the head of cards.
   'admin/': 6110,
@@ -472,7 +472,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_655
+const mostTestLines = 89_709
 
 holds(
   'the tests keep to their budget of lines',
@@ -486,7 +486,7 @@ holds(
 
 test('a house above its budget is seen', () => {
   const file = { path: 'src/a.ts', text: 'a\n'.repeat(3) }
-  assert.deepEqual(budgetFaults([file], { 'src/': 53_748, 'kit/': 0 }), [])
+  assert.deepEqual(budgetFaults([file], { 'src/': 53_807, 'kit/': 0 }), [])
   assert.equal(budgetFaults([file], { 'src/': 2 }).length, 1)
 })
 

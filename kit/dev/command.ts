@@ -27,11 +27,25 @@ it shows the next one and asks whether to write and apply it; with --yes it does
 const isContent = (path: string): boolean =>
   /(^|[\\/])(\.env|[^.][^\\/]*\.(m?[jt]s|c[jt]s|json|sql|graphql|html|css|svg))$/.test(path)
 
+/** Whether a watched folder is not there any more; on Windows such a one may be looked at by nobody. */
+const isGone = (error: unknown): boolean =>
+  /^(ENOENT|ENOTDIR|EPERM)$/.test((error as NodeJS.ErrnoException).code ?? '')
+
 /**
  * Calls `onChange` when a file of the folder changes, but for what is installed and stored there. Gives what has the folders below it
  * watched anew: Node follows neither one that is moved nor what comes in its place, as by git.
  */
-const watchFolder = (folder: string, onChange: () => void): (() => void) => {
+const watchFolder = (
+  folder: string,
+  say: (text: string) => void,
+  onChange: () => void,
+): (() => void) => {
+  const faulty = new Set<string>()
+  /** Tells of a folder that cannot be watched, once. */
+  const tell = (name: string, error: unknown): void => {
+    if (!faulty.has(name)) say(`changes in ${name} may go unnoticed: ${(error as Error).message}\n`)
+    faulty.add(name)
+  }
   const below = new Map<string, FSWatcher>()
   const look = (): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -42,9 +56,12 @@ const watchFolder = (folder: string, onChange: () => void): (() => void) => {
         const watcher = watch(join(folder, name), { recursive: true }, (_, path) => {
           if (path === '' || isContent(path ?? '')) onChange()
         })
-        watcher.on('error', onChange)
+        watcher.on('error', error => (isGone(error) ? onChange() : tell(name, error)))
         below.set(name, watcher)
-      } catch {} // It went meanwhile, which the folder above it tells.
+      } catch (error) {
+        // That it went meanwhile the folder above it tells.
+        if (!isGone(error)) tell(name, error)
+      }
     }
   }
   look()
@@ -216,7 +233,7 @@ export const run = async (args: readonly string[], _content: Content, file = '')
   }
 
   let timer: NodeJS.Timeout | undefined
-  const watchAnew = watchFolder(folder, () => {
+  const watchAnew = watchFolder(folder, say, () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
       watchAnew()

@@ -1,5 +1,7 @@
 /** The sessions of commands on PostgreSQL: how long they last, and what they say where a connection is lost. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { before, describe, test } from 'node:test'
 import { serversIn } from '#base/database-url.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
@@ -7,7 +9,6 @@ import { createFinder } from '#engines/postgres/primary.ts'
 import { queryOf, queryWith } from '#sql/engine.ts'
 import { sql } from '#sql/sql.ts'
 import { postgresOf } from '../stores.ts'
-import { freePort } from '../support/ports.ts'
 import { ask, connected } from './tools/ask.ts'
 import { databaseWith, freshDatabase, noDatabase } from './tools/database.ts'
 import { startProxy } from './tools/proxy.ts'
@@ -33,8 +34,11 @@ describe('a session of a command', { skip: noDatabase }, () => {
   test('a session finds a primary that is slow to answer, beside a server that is away', async () => {
     const { port, pathname, username, password } = new URL(url)
     const proxy = await startProxy(Number(port))
-    proxy.faults.delay(300)
-    const places = `127.0.0.1:${await freePort()},127.0.0.1:${proxy.port}`
+    // Its own port refuses connections for as long as it is open.
+    const away = connect(proxy.port, '127.0.0.1')
+    await once(away, 'connect')
+    proxy.faults.delay(200)
+    const places = `127.0.0.1:${away.localPort},127.0.0.1:${proxy.port}`
     const slow = `postgres://${username}:${password}@${places}${pathname}?target_session_attrs=read-write`
     const session = await postgresOf(slow).session('filling')
     assert.deepEqual(await session.query(queryWith('select 1')), [[1]])
@@ -43,6 +47,7 @@ describe('a session of a command', { skip: noDatabase }, () => {
     await finder.find(30_000)
     finder.close()
     assert.equal(serversIn(slow)[1], finder.current())
+    away.destroy()
   })
 
   test('a session has no time limits, whatever those of the database are', async () => {

@@ -38,28 +38,30 @@ type Primary = { readonly url: string; readonly timeline: number }
 
 /**
  * The primary with the highest timeline: an older one that still takes sessions was replaced. Primaries are added to `found`, also those
- * that answer after the round, and the reasons of servers that cannot be reached to `errors`.
+ * that answer after the round, and taken out when they are none any more; the reasons of servers that cannot be reached are added to `errors`.
  */
 const newestOf = async (
   url: string,
   round = waits.round,
-  found: Primary[] = [],
+  found = new Map<string, Primary>(),
   errors: unknown[] = [],
 ): Promise<Primary | undefined> => {
   const { promise: some, resolve } = Promise.withResolvers<void>()
   const probes = serversIn(url).map(async one => {
+    let timeline = 0
     try {
       const [row] = await withOpened(connectTo(one, probing), ({ query }) => query(timelineNow))
-      const timeline = Number(row?.[0] ?? 0)
-      if (timeline > 0) found.push({ url: one, timeline })
+      timeline = Number(row?.[0] ?? 0)
     } catch (error) {
       errors.push(error)
     }
-    if (found.length > 0) resolve()
+    if (timeline > 0) found.set(one, { url: one, timeline })
+    else found.delete(one)
+    if (found.size > 0) resolve()
   })
   const others = some.then(() => sleep(waits.others, undefined, { ref: false }))
   await endsWithin(round, Promise.race([Promise.all(probes), others]))
-  return found.toSorted((one, other) => other.timeline - one.timeline)[0]
+  return [...found.values()].toSorted((one, other) => other.timeline - one.timeline)[0]
 }
 
 const noPrimary = (url: string) =>
@@ -72,7 +74,7 @@ export const connect = async (options: ConnectionOptions): Promise<PostgresConne
   const { url } = options
   if (!seeksPrimary(url)) return connectTo(url, options)
   const errors: unknown[] = []
-  const found = await newestOf(url, waits.onlyRound, [], errors)
+  const found = await newestOf(url, waits.onlyRound, new Map(), errors)
   if (found) return connectTo(found.url, options)
   const refusal = errors.find(isLasting)
   if (refusal === undefined) throw noPrimary(url)
@@ -153,7 +155,7 @@ export const createFinder = (url: string, onProblem?: (problem: string) => void)
   const seek = async () => {
     let isReported = false
     // One that answers late counts in the next round.
-    const heard: Primary[] = []
+    const heard = new Map<string, Primary>()
     for (let pause = waits.firstPause; !isClosed; pause = Math.min(pause * 2, waits.longestPause)) {
       const found = await newestOf(url, waits.round, heard)
       // Never back: a primary of an older timeline has been replaced, whatever it says.
