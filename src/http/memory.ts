@@ -67,29 +67,26 @@ export const partOf = (whole: Account, share: number): Account =>
  */
 const sharedAccountOf = (account: Account) => {
   const byCaller = new Map<string, number>()
-  const of = (caller: string) => {
-    const own = () => byCaller.get(caller) ?? 0
-    const hasRoom = (bytes: number): boolean => account.hasRoom(bytes + own())
-    const force = (bytes: number): void => {
+  const of = (caller: string) => ({
+    hasRoom: (bytes: number): boolean => account.hasRoom(bytes + (byCaller.get(caller) ?? 0)),
+    take: (bytes: number): boolean => {
+      const own = (byCaller.get(caller) ?? 0) + bytes
+      if (!account.hasRoom(bytes + own)) return false
       account.force(bytes)
-      byCaller.set(caller, own() + bytes)
-    }
-    return {
-      hasRoom,
-      force,
-      take: (bytes: number): boolean => {
-        const fits = hasRoom(2 * bytes)
-        if (fits) force(bytes)
-        return fits
-      },
-      give: (bytes: number): void => {
-        account.give(bytes)
-        const left = own() - bytes
-        if (left > 0) byCaller.set(caller, left)
-        else byCaller.delete(caller)
-      },
-    }
-  }
+      byCaller.set(caller, own)
+      return true
+    },
+    force: (bytes: number): void => {
+      account.force(bytes)
+      byCaller.set(caller, (byCaller.get(caller) ?? 0) + bytes)
+    },
+    give: (bytes: number): void => {
+      account.give(bytes)
+      const left = (byCaller.get(caller) ?? 0) - bytes
+      if (left > 0) byCaller.set(caller, left)
+      else byCaller.delete(caller)
+    },
+  })
   return { ...account, of }
 }
 
