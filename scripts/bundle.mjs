@@ -21,38 +21,53 @@ const threads = [
 /** The file of such a module: all are in one folder. */
 export const fileOf = source => `${source.replace(/^src\/|\.ts$/g, '').replaceAll('/', '-')}.mjs`
 
+const packages = join(root, 'node_modules')
+
+/**
+ * Makes files of modules and of all that they import, by esbuild's `build`, but for packages of which `isOutside` says that they stay where
+ * they are. A module is told its own address, and not that of the file that it is in then: `placed` gives its text with that.
+ */
+export const makeFiles = (build, { placed, isOutside, ...options }) => {
+  const modules = {
+    name: 'modules',
+    setup: ({ onLoad, onResolve }) => {
+      onResolve({ filter: /^[^.#/]/ }, ({ path, kind }) =>
+        kind !== 'entry-point' && isOutside(path) ? { path, external: true } : undefined,
+      )
+      onLoad({ filter: /\.ts$/ }, ({ path }) =>
+        path.startsWith(packages)
+          ? undefined
+          : { contents: placed(path, readFileSync(path, 'utf8')), loader: 'ts' },
+      )
+    },
+  }
+  return build({
+    ...{ bundle: true, platform: 'node', format: 'esm', target: 'esnext', plugins: [modules] },
+    ...{ outExtension: { '.js': '.mjs' }, logLevel: 'error', ...options },
+  })
+}
+
 /** Writes the files into `folder`; `placeOf` gives the address, from there, by which a module knows itself. */
 export async function bundle(folder, placeOf) {
   const { build } = await import('esbuild')
   const made = new Set([...program, ...threads])
-  const named = (source, text) =>
-    text.replace(
+  const placed = (file, text) => {
+    const source = relative(root, file).replaceAll('\\', '/')
+    const own = `new URL('${placeOf(source)}', import.meta.url).href`
+    return text.replace(
       /new URL\('(\.[./\w-]+\.ts)', import\.meta\.url\)|import\.meta\.url/g,
       (_, path) => {
         const module = path && join(dirname(source), path)
         if (made.has(module)) return `new URL('./${fileOf(module)}', import.meta.url)`
-        const own = `new URL('${placeOf(source)}', import.meta.url).href`
         return path ? `new URL('${path}', ${own})` : own
       },
     )
-  const plugin = {
-    name: 'places',
-    setup: ({ onLoad, onResolve }) => {
-      onResolve({ filter: /^[^.#/]/ }, ({ path, kind }) =>
-        kind === 'entry-point' ? undefined : { path, external: true },
-      )
-      onLoad({ filter: /\.ts$/ }, ({ path }) => ({
-        contents: named(relative(root, path).replaceAll('\\', '/'), readFileSync(path, 'utf8')),
-        loader: 'ts',
-      }))
-    },
   }
   const make = (sources, more) =>
-    build({
+    makeFiles(build, {
       entryPoints: sources.map(name => ({ in: join(root, name), out: fileOf(name).slice(0, -4) })),
-      ...{ absWorkingDir: root, outdir: folder, outExtension: { '.js': '.mjs' } },
-      ...{ bundle: true, platform: 'node', format: 'esm', target: 'esnext', sourcemap: true },
-      ...{ logLevel: 'silent', metafile: true, plugins: [plugin], ...more },
+      ...{ absWorkingDir: root, outdir: folder, sourcemap: true },
+      ...{ placed, isOutside: () => true, ...more },
     })
-  return await Promise.all([make(program, { splitting: true }), make(threads)])
+  await Promise.all([make(program, { splitting: true }), make(threads)])
 }

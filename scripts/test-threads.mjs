@@ -50,8 +50,8 @@ export const makeThreads = async () => {
   const { build } = await import('esbuild').catch(() => ({}))
   if (build === undefined || realpathSync(packages) !== packages) return undefined
   const kinds = {
-    threads: { names: threads.map(name => `src/${name}`), plugins: [addresses] },
-    program: { names: programs, plugins: [addresses, apart], splitting: true },
+    threads: { names: threads.map(name => `src/${name}`), isOutside: () => false },
+    program: { names: programs, isOutside: isApart, splitting: true },
   }
   const state = stateNow()
   if (existsSync(mark) && readFileSync(mark, 'utf8') === state) return '1'
@@ -67,7 +67,7 @@ const mark = new URL('mark', made)
 /** All that it is made of, with times and sizes: a file that is put back is no newer one, and a copy of a checkout has other addresses. */
 const stateNow = () => {
   const sources = globSync(
-    ['{src,kit,content,test}/**/*.ts', 'package*.json', 'scripts/test-threads.mjs'],
+    ['{src,kit,content,test}/**/*.ts', 'package*.json', 'scripts/{bundle,test-threads}.mjs'],
     { cwd: fileURLToPath(root), exclude: ['**/*.test.ts'] },
   )
   const told = sources.sort().map(name => {
@@ -80,11 +80,13 @@ const stateNow = () => {
 const makeKind = async (build, kind, { names, ...options }) => {
   // Beside the others first: processes of another run may read those.
   const fresh = new URL(`${kind}-${process.pid}/`, made)
-  await build({
+  const { makeFiles } = await import('./bundle.mjs')
+  await makeFiles(build, {
     entryPoints: names.map(name => fileURLToPath(new URL(`${name}.ts`, root))),
     ...{ outbase: fileURLToPath(root), outdir: fileURLToPath(fresh) },
-    ...{ outExtension: { '.js': '.mjs' }, target: 'esnext', logLevel: 'error' },
-    ...{ bundle: true, platform: 'node', format: 'esm', ...options },
+    placed: (path, text) =>
+      text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+    ...options,
   })
   for (const name of globSync('**/*.mjs', { cwd: fileURLToPath(fresh) })) {
     const file = new URL(`${kind}/${name}`, made)
@@ -100,28 +102,8 @@ const makeKind = async (build, kind, { names, ...options }) => {
   }
 }
 
-/** A module is told its own address, and not that of the file that it is in then. */
-const addresses = {
-  name: 'addresses',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      if (path.startsWith(packages)) return undefined
-      const address = JSON.stringify(pathToFileURL(path).href)
-      const contents = readFileSync(path, 'utf8').replaceAll('import.meta.url', address)
-      return { contents, loader: 'ts' }
-    }),
-}
-
 /** Packages that a start does not load, or that look for files of theirs, stay where they are. */
-const apart = {
-  name: 'apart',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^[^.#/]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || bundled.test(path) || /^duet(\/|$)/.test(path)
-        ? undefined
-        : { path, external: true },
-    ),
-}
+const isApart = path => !bundled.test(path) && !/^duet(\/|$)/.test(path)
 
 /** Lets a program or a thread find what was made of its modules. A module that is loaded beside that would be there twice. */
 export const findMade = async () => {
