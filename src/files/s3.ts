@@ -146,12 +146,13 @@ const bucketClient = (settings: S3Settings, patience: number) => {
 
   /** All files of a listing, page after page. */
   async function* listing(prefix: string) {
-    for (let token = '', isLast = false; !isLast; isLast = token === '') {
+    let token = ''
+    do {
       const next = { ...(token !== '' && { 'continuation-token': token }) }
       const { text } = await send('', { query: { 'list-type': '2', prefix, ...next } })
       yield* elements(text, 'Contents')
       token = element(text, 'NextContinuationToken')
-    }
+    } while (token !== '')
   }
   return { label, unavailable, send, listing }
 }

@@ -16,11 +16,12 @@ import { readPrimary, type StoreAccess, writeQueries } from '#write/job.ts'
 /** After so long without a request the thread is ended, in milliseconds. */
 const idle = 600_000
 
-/** Options of Node by which it reaches other machines; before Node 26 the last of them is of the whole process. */
-const reaching =
-  Number.parseInt(process.versions.node, 10) < 26
-    ? /^--(tls-m(in|ax)-v|dns-result-order=|(no-)?network-family-)/
-    : /^--(tls-m(in|ax)-v|dns-result-order=|(no-)?network-family-|use-system-ca$)/
+/** Before Node 26 it is of the whole process, and no option of a thread. */
+const ofSystem = Number.parseInt(process.versions.node, 10) < 26 ? '' : '|use-system-ca$'
+/** Options of Node by which it reaches other machines. */
+const reaching = new RegExp(
+  `^--(tls-m(in|ax)-v|dns-result-order=|(no-)?network-family-${ofSystem})`,
+)
 
 /** The options of this process that hold in the thread too; what NODE_OPTIONS imports, such as tracing, does not. */
 const threadOptions = (): string[] => {
