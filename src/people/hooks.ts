@@ -24,8 +24,11 @@ export type PeopleServices = {
   readonly show: (line: string) => void
   /** Calls the endpoint of a path in the library itself. */
   readonly call: (path: string, given: object) => Promise<unknown>
-  /** Counts in the store, so for all processes: how often something happened within the seconds that its first time began. */
-  readonly count: (key: string, seconds: number) => Promise<number>
+  /** Counts in the store, so for all processes: how often something happened within the seconds that its first time began, and how many of them are left. */
+  readonly count: (
+    key: string,
+    seconds: number,
+  ) => Promise<{ readonly times: number; readonly left: number }>
 }
 
 /** So long a session may do what hands the account over, in milliseconds. */
@@ -132,7 +135,7 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
   const mayMail = async (address: string) => {
     if (!limited) return true
     for (const [seconds, most] of letters)
-      if ((await count(`mail ${seconds} ${sealed(address)}`, seconds)) > most) return false
+      if ((await count(`mail ${seconds} ${sealed(address)}`, seconds)).times > most) return false
     return true
   }
   /** Answers before the work is done: else the time would tell whether the address of this member is known. */
@@ -162,7 +165,7 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
   /** Five passwords are tried for one address in ten minutes, of all networks; its code still signs in. */
   const countTry = async (context: Context) => {
     const tried = `password ${sealed(textIn(context, 'email').toLowerCase())}`
-    if ((await count(tried, 600)) > 5)
+    if ((await count(tried, 600)).times > 5)
       throw APIError.from('TOO_MANY_REQUESTS', {
         code: 'TOO_MANY_ATTEMPTS',
         message: 'Too many passwords were tried for this address: take a code, or wait',

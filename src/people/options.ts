@@ -179,6 +179,13 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
       enabled: limited,
       storage: 'database',
       modelName: 'auth_rates',
+      // The library's own count takes a clock that was set back for a window that lasts until then.
+      customStorage: {
+        consume: async (key, { window, max }) => {
+          const { times, left } = await services.count(key, window)
+          return { allowed: times <= max, retryAfter: left }
+        },
+      },
       window: 60,
       max: 100,
       // What a callback may make, a code asked for may make too.

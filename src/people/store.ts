@@ -25,8 +25,7 @@ export const keySetOf = async (store: StoreAccess, now: number): Promise<string>
 export const expired = (now: number): readonly Sql[] => [
   sql`delete from auth_sessions where id in (select id from auth_sessions where expires_at <= ${now} limit 1000) returning id`,
   sql`delete from auth_verifications where id in (select id from auth_verifications where expires_at <= ${now} limit 1000) returning id`,
-  // A count of tries has its end as its time, and one of requests the last of them, a minute ago at most.
-  sql`delete from auth_rates where id in (select id from auth_rates where last_request <= ${now - 120_000} limit 1000) returning id`,
+  sql`delete from auth_rates where id in (select id from auth_rates where last_request <= ${now} limit 1000) returning id`,
   sql`delete from auth_keys where expires_at <= ${now - 7 * 86_400_000} returning id`,
 ]
 

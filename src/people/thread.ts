@@ -9,6 +9,7 @@ import '#base/older-node.ts'
 import { callsBetween } from '#base/calls.ts'
 import { createMail } from '#mail/mail.ts'
 import { seen, storeAdapter } from '#people/adapter.ts'
+import type { PeopleServices } from '#people/hooks.ts'
 import type { HostCalls } from '#people/host.ts'
 import type { AuthAnswer, AuthRequest, Mail, ThreadCalls } from '#people/messages.ts'
 import { optionsOf } from '#people/options.ts'
@@ -70,7 +71,7 @@ const later = (work: Promise<unknown>): void => {
 }
 
 /** The end of the window stands where the library has the time of the last request: it deletes what is long past. */
-const count = async (key: string, seconds: number): Promise<number> => {
+const count: PeopleServices['count'] = async (key, seconds) => {
   const now = Date.now()
   const ends = now + seconds * 1000
   // By a clock that was set back a window would last as long as that.
@@ -79,8 +80,9 @@ const count = async (key: string, seconds: number): Promise<number> => {
     values (${randomUUID()}, ${key}, 1, ${ends}) on conflict (key) do update set
     count = case when ${isOver} then 1 else auth_rates.count + 1 end,
     last_request = case when ${isOver} then excluded.last_request else auth_rates.last_request end
-    returning count`)
-  return Number(row?.[0])
+    returning count, last_request`)
+  const [times, until] = row ?? []
+  return { times: Number(times), left: Math.ceil((Number(until) - now) / 1000) }
 }
 
 const auth = betterAuth(
