@@ -179,14 +179,6 @@ export const storeAdapter = (store: AdapterStore) => {
           const [row] = await remove(model, one(model, where), columnsOf(model))
           return rowOf(model, row) as never
         },
-        incrementOne: async ({ model, where, increment, set = {} }) => {
-          const steps = Object.entries(increment).map(
-            ([key, by]) => sql`${columnOf(key)} = ${columnOf(key)} + ${by}`,
-          )
-          const all = [...steps, ...assignments(set)]
-          const [row] = await change(model, all, one(model, where))
-          return rowOf(model, row) as never
-        },
       } satisfies CustomAdapter
     },
   })
