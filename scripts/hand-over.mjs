@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { bringsNode, oldest, pinnedNode, recentEnough } from './pinned-node.mjs'
 
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+// Of the last Node makes a debugger, unless the service says otherwise.
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1']
 
 // Read once and removed, so that it reaches neither the service's settings nor its own children.
 const { DUET_HANDED_OVER_BY: handedOverBy } = process.env

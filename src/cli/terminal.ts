@@ -85,13 +85,13 @@ export const explain = (error: unknown): string => {
 }
 
 /** The exit code that a shell shows for a program that such a signal ended. */
-const exitCodes = { SIGTERM: 143, SIGINT: 130 } as const
+const exitCodes = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const
 
 type EndingSignal = keyof typeof exitCodes
 
 const endAtOnce = (signal: NodeJS.Signals): void => process.exit(exitCodes[signal as EndingSignal])
 
-/** The signals that ask a program to end. */
+/** The signals that ask a program to end; one of them says that its terminal is gone. */
 export const endingSignals = Object.keys(exitCodes) as readonly EndingSignal[]
 
 /** Lets them end the program in a container too: its first process loses each that it does not handle (pid_namespaces(7)). */

@@ -160,8 +160,10 @@ test('production prints where it listens and no token', async () => {
     DUET_ENV: 'production',
     DUET_HOST: '127.0.0.1',
   })
-  assert.match(service.stderr(), /^Duet \S+ listens on http:\/\/127\.0\.0\.1:\d+\n$/)
+  // By which nobody opens a debugger either.
+  service.child.kill('SIGUSR1')
   await service.end()
+  assert.match(service.stderr(), /^Duet \S+ listens on http:\/\/127\.0\.0\.1:\d+\n$/)
 })
 
 const asRoot = process.getuid?.() === 0 ? [] : ['--map-root-user']
@@ -174,6 +176,7 @@ const cannotContain =
 for (const [signal, code] of [
   ['SIGTERM', 143],
   ['SIGINT', 130],
+  ['SIGHUP', 129],
 ] as const)
   test(`the first process of a container ends on ${signal} while it waits for its store`, {
     skip: cannotContain,

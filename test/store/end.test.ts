@@ -49,20 +49,21 @@ const isClosing = ({ url }: Service) =>
     ),
   )
 
-test('on SIGTERM a running request is finished, no new one is taken, and the end is exit 0 [H8]', async () => {
-  const { file, settings } = fresh()
-  const service = await serve(settings)
-  const slow = await slowRequest(service, 'slow@example.org')
-  const ended = service.end('SIGTERM')
-  await isClosing(service)
-  assert.equal(service.child.exitCode, null)
-  slow.finish()
-  const { status, connection } = await slow.answered
-  assert.equal(status, 201)
-  assert.equal(connection, 'close')
-  assert.equal((await ended).code, 0)
-  assert.ok(emailsIn(file).has('slow@example.org'))
-})
+for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+  test(`on ${signal} a running request is finished, no new one is taken, and the end is exit 0 [H8]`, async () => {
+    const { file, settings } = fresh()
+    const service = await serve(settings)
+    const slow = await slowRequest(service, 'slow@example.org')
+    const ended = service.end(signal)
+    await isClosing(service)
+    assert.equal(service.child.exitCode, null)
+    slow.finish()
+    const { status, connection } = await slow.answered
+    assert.equal(status, 201)
+    assert.equal(connection, 'close')
+    assert.equal((await ended).code, 0)
+    assert.ok(emailsIn(file).has('slow@example.org'))
+  })
 
 test('SIGTERM under load loses nothing that was acknowledged, and the log is carried over into the store [A10, H8]', async () => {
   const { file, settings } = fresh()
