@@ -91,7 +91,7 @@ type EndingSignal = keyof typeof exitCodes
 
 const endAtOnce = (signal: NodeJS.Signals): void => process.exit(exitCodes[signal as EndingSignal])
 
-/** The signals that ask a program to end; one of them says that its terminal is gone. */
+/** The signals that ask a program to end, one because its terminal is gone. */
 export const endingSignals = Object.keys(exitCodes) as readonly EndingSignal[]
 
 /** Lets them end the program in a container too: its first process loses each that it does not handle (pid_namespaces(7)). */

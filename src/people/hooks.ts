@@ -25,10 +25,7 @@ export type PeopleServices = {
   /** Calls the endpoint of a path in the library itself. */
   readonly call: (path: string, given: object) => Promise<unknown>
   /** Counts in the store, so for all processes: how often something happened within the seconds that its first time began, and how many of them are left. */
-  readonly count: (
-    key: string,
-    seconds: number,
-  ) => Promise<{ readonly times: number; readonly left: number }>
+  readonly count: (key: string, seconds: number) => Promise<{ times: number; left: number }>
 }
 
 /** So long a session may do what hands the account over, in milliseconds. */
