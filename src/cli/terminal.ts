@@ -84,15 +84,11 @@ export const explain = (error: unknown): string => {
   return system && remedy ? remedy(system) : error.message
 }
 
-/** The exit code that a shell shows for a program that such a signal ended. */
-const exitCodes = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const
-
-type EndingSignal = keyof typeof exitCodes
-
-const endAtOnce = (signal: NodeJS.Signals): void => process.exit(exitCodes[signal as EndingSignal])
-
 /** The signals that ask a program to end, one because its terminal is gone. */
-export const endingSignals = Object.keys(exitCodes) as readonly EndingSignal[]
+export const endingSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/** With the exit code that a shell shows for a program that such a signal ended. */
+const endAtOnce = (_: NodeJS.Signals, number: number): void => process.exit(128 + number)
 
 /** Lets them end the program in a container too: its first process loses each that it does not handle (pid_namespaces(7)). */
 export const endUnlessHandled = (): void => {
