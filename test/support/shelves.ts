@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type RowMemory, type StoredRow, satisfies } from '#kit/check/conditions.ts'
 import { referenceOver } from '#kit/check/reference.ts'
 import { withKept } from '#model/computed.ts'
-import { type Condition, viewer } from '#model/condition.ts'
+import { type Condition, now, viewer } from '#model/condition.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import {
   choice,
@@ -65,6 +65,8 @@ const entities: Record<string, Entity> = {
       weight: decimal({ scale: 1, min: -9, max: 9, nullable: true }),
       day: date({ nullable: true }),
       words: list(text({ max: 20 }), { max: 3, nullable: true }),
+      offDays: list(date(), { max: 3, nullable: true }),
+      turns: list(flag(), { max: 3, nullable: true }),
       shelfId: reference('shelf', { onDelete: 'cascade', nullable: true }),
       ownerId: reference('member', { onDelete: 'cascade', nullable: true }),
     },
@@ -124,6 +126,7 @@ export const texts = [
   'a',
   'A',
   'ä',
+  'Ä',
   'ß',
   'SS',
   'b%',
@@ -133,12 +136,13 @@ export const texts = [
   'ﬀ',
   '𝒳y',
   'a b',
+  'é',
   'e\u0301',
 ]
 const orNull = <Value>(of: fc.Arbitrary<Value>) => fc.option(of, { nil: null })
 const aText = fc.constantFrom(...texts)
 const anInt = fc.integer({ min: -3, max: 3 })
-const aMoment = fc.constantFrom(...[-1, 0, 1].map(step => new Date(moment + step).toISOString()))
+const aMoment = fc.constantFrom(...[-1, 0, 1].map(step => new Date(moment + step)))
 export const days = ['2026-01-02', '2026-01-10', '2026-02-01']
 const person = fc.constantFrom(1, 3)
 
@@ -171,6 +175,8 @@ export const world: Readonly<Record<string, readonly StoredRow[]>> = {
       weight: orNull(fc.constantFrom(-15, 0, 1, 2, 10)),
       day: orNull(fc.constantFrom(...days)),
       words: orNull(fc.array(aText, { maxLength: 3 }).map(words => JSON.stringify(words))),
+      offDays: orNull(fc.subarray(days).map(some => JSON.stringify(some))),
+      turns: orNull(fc.constant('[1]')),
       shelfId: orNull(fc.integer({ min: 1, max: 6 })),
       ownerId: orNull(person),
     },
@@ -264,71 +270,101 @@ export const comparisons = fc
       })
   })
 
-const compared = (value: fc.Arbitrary<unknown>, isRanged: boolean, isText = false) => {
-  const list = fc.array(value, { maxLength: 3 })
-  const bounds = isRanged ? ['lt', 'lte', 'gt', 'gte'] : []
-  return fc.oneof(
-    orNull(value).map(given => ({ eq: given })),
-    orNull(value).map(given => ({ ne: given })),
-    list.map(given => ({ in: given })),
-    list.map(given => ({ notIn: given })),
-    fc.boolean().map(isNull => ({ isNull })),
-    ...bounds.map(bound => value.map(given => ({ [bound]: given }))),
-    ...(isText ? ['contains', 'startsWith'] : []).map(word => value.map(of => ({ [word]: of }))),
-    ...(isRanged ? [fc.tuple(value, value).map(([gte, ne]) => ({ gte, ne }))] : []),
-  )
-}
+/** Comparisons with a value; an author may also write the value alone. */
+const comparing =
+  (isAuthor: boolean) =>
+  (value: fc.Arbitrary<unknown>, isRanged: boolean, isText = false) => {
+    const list = fc.array(value, { maxLength: 3 })
+    const bounds = isRanged ? ['lt', 'lte', 'gt', 'gte'] : []
+    return fc.oneof(
+      ...(isAuthor ? [orNull(value)] : []),
+      orNull(value).map(given => ({ eq: given })),
+      orNull(value).map(given => ({ ne: given })),
+      list.map(given => ({ in: given })),
+      list.map(given => ({ notIn: given })),
+      fc.boolean().map(isNull => ({ isNull })),
+      ...bounds.map(bound => value.map(given => ({ [bound]: given }))),
+      ...(isText ? ['contains', 'startsWith'] : []).map(word => value.map(of => ({ [word]: of }))),
+      ...(isRanged ? [fc.tuple(value, value).map(([gte, ne]) => ({ gte, ne }))] : []),
+    )
+  }
 
-/** Conditions on the rows of each entity. */
-export const conditions = fc.letrec<Record<string, Condition>>(tie => {
-  const byRow = (members: Record<string, fc.Arbitrary<unknown>>, of: string) =>
-    fc.oneof(
-      { depthSize: 'small' },
-      ...Object.entries(members).map(([key, value]) => fc.record({ [key]: value })),
-      fc.record({ and: fc.array(tie(of), { maxLength: 2 }) }),
-      fc.record({ or: fc.array(tie(of), { maxLength: 3 }) }),
-      fc.record({ not: tie(of) }),
-    ) as fc.Arbitrary<Condition>
-  const either = (of: string) =>
-    fc.oneof(fc.record({ some: tie(of) }), fc.record({ none: tie(of) }), fc.constant({ none: {} }))
-  const who = compared(person, false)
-  return {
-    member: byRow({ id: who, name: compared(fc.constantFrom('Ann', 'Cleo'), false) }, 'member'),
-    shelf: byRow(
-      {
-        label: compared(fc.constantFrom('low', 'high'), false),
-        open: compared(fc.boolean(), false),
-        keeper: tie('member'),
-        items: either('item'),
-      },
-      'shelf',
-    ),
-    item: byRow(
-      {
-        name: compared(aText, false, true),
-        size: compared(anInt, true),
-        price: compared(fc.constantFrom(0, 0.01, 1, 1.005, 2.5, 3), true),
-        madeAt: compared(aMoment, true),
-        rare: compared(fc.boolean(), false),
-        weight: compared(fc.constantFrom(-1.5, -0.15, 0, 0.1, 0.14, 1), true),
-        day: compared(fc.constantFrom(...days), true),
-        words: fc.oneof(
-          fc.record({ has: aText }),
-          fc.record({ hasSome: fc.array(aText, { maxLength: 2 }) }),
-          fc.record({ isNull: fc.boolean() }),
-        ),
-        ownerId: who,
-        owner: tie('member'),
-        shelf: tie('shelf'),
-        notes: either('note'),
-        tags: either('tag'),
-      },
-      'item',
-    ),
-    note: byRow({ stars: compared(anInt, true), writerId: who, item: tie('item') }, 'note'),
-    tag: byRow({ slug: compared(fc.constantFrom('x', 'y'), false), items: either('item') }, 'tag'),
-  } as never
-})
+/** Conditions on the rows of each entity, as callers write them, or the author of a rule, who may also name the viewer and the moment. */
+const conditionsOf = (isAuthor: boolean) =>
+  fc.letrec<Record<string, Condition>>(tie => {
+    const compared = comparing(isAuthor)
+    const byRow = (members: Record<string, fc.Arbitrary<unknown>>, of: string) =>
+      fc.oneof(
+        { depthSize: 'small' },
+        ...Object.entries(members).map(([key, value]) => fc.record({ [key]: value })),
+        fc.record({ and: fc.array(tie(of), { maxLength: 2 }) }),
+        fc.record({ or: fc.array(tie(of), { maxLength: 3 }) }),
+        fc.record({ not: tie(of) }),
+      ) as fc.Arbitrary<Condition>
+    const either = (of: string) =>
+      fc.oneof(
+        fc.record({ some: tie(of) }),
+        fc.record({ none: tie(of) }),
+        fc.constant({ none: {} }),
+      )
+    const who = compared(isAuthor ? fc.oneof(fc.constant(viewer), person) : person, false)
+    const one = isAuthor ? fc.oneof(fc.constant(viewer), tie('member')) : tie('member')
+    const time = isAuthor
+      ? fc.oneof(aMoment, fc.constant(now))
+      : aMoment.map(one => one.toISOString())
+    const ofAuthor = {
+      shelfId: tie('shelf'),
+      offDays: fc.oneof(
+        fc.record({ has: fc.constantFrom(...days) }),
+        fc.record({ hasSome: fc.subarray(days) }),
+      ),
+      turns: fc.record({ isNull: fc.boolean() }),
+    }
+    return {
+      member: byRow({ id: who, name: compared(fc.constantFrom('Ann', 'Cleo'), false) }, 'member'),
+      shelf: byRow(
+        {
+          label: compared(fc.constantFrom('low', 'high'), false),
+          open: compared(fc.boolean(), false),
+          keeper: one,
+          items: either('item'),
+          ...(isAuthor && { keeperId: who }),
+        },
+        'shelf',
+      ),
+      item: byRow(
+        {
+          name: compared(aText, false, true),
+          size: compared(anInt, true),
+          price: compared(fc.constantFrom(0, 0.01, 1, 1.005, 2.5, 3), true),
+          madeAt: compared(time, true),
+          rare: compared(fc.boolean(), false),
+          weight: compared(fc.constantFrom(-1.5, -0.15, 0, 0.1, 0.14, 1), true),
+          day: compared(fc.constantFrom(...days), true),
+          words: fc.oneof(
+            fc.record({ has: aText }),
+            fc.record({ hasSome: fc.array(aText, { maxLength: 2 }) }),
+            fc.record({ isNull: fc.boolean() }),
+          ),
+          ownerId: who,
+          owner: one,
+          shelf: tie('shelf'),
+          notes: either('note'),
+          tags: either('tag'),
+          ...(isAuthor && ofAuthor),
+        },
+        'item',
+      ),
+      note: byRow({ stars: compared(anInt, true), writerId: who, item: tie('item') }, 'note'),
+      tag: byRow(
+        { slug: compared(fc.constantFrom('x', 'y'), false), items: either('item') },
+        'tag',
+      ),
+    } as never
+  })
+
+export const conditions = conditionsOf(false)
+export const authorsConditions = conditionsOf(true)
 
 /** A service of the rows for five members, as `kitchenOn` gives it. */
 export const askingKitchen = async (
