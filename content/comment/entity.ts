@@ -15,8 +15,6 @@ import {
 } from 'duet/model'
 
 export const comment = entity({
-  table: 'comments',
-  plural: 'comments',
   description: 'What a user said below a post.',
   fields: {
     id: id(),

@@ -13,8 +13,6 @@ import {
 } from 'duet/model'
 
 export const customer = entity({
-  table: 'customers',
-  plural: 'customers',
   description: 'A person who ordered something; stays when their user goes.',
   fields: {
     id: id(),

@@ -2,8 +2,6 @@
 import { anyone, created, entity, fixed, id, internal, reference, self, signedIn } from 'duet/model'
 
 export const like = entity({
-  table: 'likes',
-  plural: 'likes',
   description: 'That a user likes a comment.',
   fields: {
     id: id(internal),

@@ -38,8 +38,6 @@ const link = {
 const post = (action: string) => ({ href: `/orders/{id}/${action}`, method: 'POST' })
 
 export const order = entity({
-  table: 'orders',
-  plural: 'orders',
   description: 'What a customer bought.',
   fields: {
     id: id(),
@@ -91,8 +89,6 @@ export const order = entity({
 })
 
 export const orderItem = entity({
-  table: 'order_items',
-  plural: 'orderItems',
   description: 'So many of a product in an order, as it was called and priced then.',
   fields: {
     id: id(internal),
@@ -111,8 +107,6 @@ export const orderItem = entity({
 })
 
 export const orderEvent = entity({
-  table: 'order_events',
-  plural: 'orderEvents',
   description: 'A step in the life of an order: who did it, when, from which state to which.',
   fields: {
     id: id(internal),

@@ -2,8 +2,6 @@
 import { anyone, created, entity, id, many, one, reference, revision, self, text } from 'duet/model'
 
 export const post = entity({
-  table: 'posts',
-  plural: 'posts',
   description: 'A text that a user published.',
   fields: {
     id: id(),

@@ -4,8 +4,6 @@ import { anyone, created, entity, folded, id, int, money, revision, text, webUrl
 import { admin } from '../roles.ts'
 
 export const product = entity({
-  table: 'products',
-  plural: 'products',
   description: 'Something that is for sale.',
   fields: {
     id: id(),

@@ -28,8 +28,6 @@ import { sendVerification } from './verify-email/message.ts'
 const forAdmins = { settableBy: admin, readableBy: signedIn, graphql: 'hidden' } as const
 
 export const user = entity({
-  table: 'users',
-  plural: 'users',
   description: 'Somebody who writes posts and comments.',
   fields: {
     id: id(),

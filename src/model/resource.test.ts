@@ -8,9 +8,6 @@ import { fieldNamedEver } from '#model/resource.ts'
 
 test('a name in a file is that of the field which has it now, and then of one that had it in some version', () => {
   const thing = entity({
-    table: 'things',
-    plural: 'things',
-    description: '',
     fields: {
       id: id(),
       oldImage: text({

@@ -14,9 +14,6 @@ const self = '/things/{id}'
 /** The links that an object is said to have always; its state may be `draft` or `published`. */
 const neededWith = (cases: Readonly<Record<string, Readonly<Record<string, string | Link>>>>) => {
   const thing = entity({
-    table: 'things',
-    plural: 'things',
-    description: '',
     fields: { id: id(), state: choice(['draft', 'published']) },
     policy: { read: anyone },
     linksBy: { by: 'state', cases },

@@ -29,8 +29,6 @@ const common = {
 const errors = defineErrors({ NOTED: { status: 409, title: 'You have noted this page before' } })
 const member = entity({
   ...common,
-  table: 'members',
-  plural: 'members',
   fields: {
     id: id(),
     name: text({ max: 20, until: { 1: { name: 'login' } } }),
@@ -42,8 +40,6 @@ const member = entity({
 })
 const note = entity({
   ...common,
-  table: 'notes',
-  plural: 'notes',
   fields: {
     id: id(),
     byId: reference('member', { onDelete: 'cascade' }),
@@ -57,8 +53,6 @@ const note = entity({
 })
 const errand = entity({
   ...common,
-  table: 'errands',
-  plural: 'errands',
   fields: { id: id(), memberId: reference('member', { onDelete: 'cascade', initial: 'viewer' }) },
   policy: { read: anyone, create: signedIn },
   after: { create: { fields: ['memberId'], run: () => {} } },

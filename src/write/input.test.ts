@@ -191,9 +191,7 @@ test('a field goes back to its initial value, or to null where it has none', () 
 /** An import of a price in cents: what is stored, or the member at fault. */
 const importedPrice = (price: number, more: Partial<InputContext> = {}) => {
   const priced = entity({
-    table: 'priced',
     plural: 'priced',
-    description: '',
     fields: { price: money({ max: 100_000_000 }) },
     policy: {},
     rest: { list: false, one: false, listing: { paging: 'cursor', limit: 20 } },
@@ -276,7 +274,6 @@ test('an import may give ids, times and what else the service sets, but nothing 
 })
 
 const versioned = entity({
-  table: 'things',
   plural: 'things',
   description: 'A thing.',
   fields: {

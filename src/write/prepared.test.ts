@@ -30,8 +30,6 @@ const common = {
 } as const
 const member = entity({
   ...common,
-  table: 'members',
-  plural: 'members',
   fields: {
     id: id(),
     name: text({ max: 20 }),
@@ -42,8 +40,6 @@ const member = entity({
 })
 const page = entity({
   ...common,
-  table: 'pages',
-  plural: 'pages',
   fields: {
     id: id(),
     title: text({ max: 20 }),

@@ -32,7 +32,6 @@ const entities: Entities = {
   member,
   shelf: entity({
     ...usual,
-    table: 'shelves',
     plural: 'shelves',
     fields: { id: id(), label: text({ max: 40 }), secret: flag() },
     relations: { books: many('book', 'shelfId') },
@@ -42,8 +41,6 @@ const entities: Entities = {
   }),
   book: entity({
     ...usual,
-    table: 'books',
-    plural: 'books',
     fields: {
       id: id(),
       title: text({ max: 400 }),
@@ -84,8 +81,6 @@ const entities: Entities = {
   }),
   line: entity({
     ...usual,
-    table: 'lines',
-    plural: 'lines',
     fields: {
       id: id(),
       text: text({ max: 2000 }),
@@ -97,8 +92,6 @@ const entities: Entities = {
   }),
   tag: entity({
     ...usual,
-    table: 'tags',
-    plural: 'tags',
     fields: { id: id(), slug: text({ max: 20 }) },
     relations: { books: many('book', { through: 'mark' }) },
     policy: { read: anyone, create: admin },
@@ -106,8 +99,6 @@ const entities: Entities = {
   }),
   mark: entity({
     ...usual,
-    table: 'marks',
-    plural: 'marks',
     fields: {
       id: id(),
       bookId: reference('book', { onDelete: 'cascade' }),

@@ -25,8 +25,6 @@ const nested = { list: false, one: true, nested: ['one', 'create', 'delete'], li
 const entities = {
   member,
   dish: entity({
-    table: 'dishes',
-    plural: 'dishes',
     fields: {
       id: id(),
       title: text({ max: 40 }),
@@ -44,8 +42,6 @@ const entities = {
     rest: { ...allRoutes, listing },
   }),
   ingredient: entity({
-    table: 'ingredients',
-    plural: 'ingredients',
     fields: {
       id: id(),
       dishId: reference('dish', { onDelete: 'cascade' }),
@@ -59,15 +55,11 @@ const entities = {
     rest: { ...nested, writes: ['update', 'delete'] },
   }),
   tag: entity({
-    table: 'tags',
-    plural: 'tags',
     fields: { id: id(), name: text({ max: 20 }), revision: revision() },
     policy: bySignedIn,
     rest: { ...allRoutes, listing },
   }),
   dishTag: entity({
-    table: 'dish_tags',
-    plural: 'dishTags',
     fields: {
       id: id(),
       dishId: reference('dish', { onDelete: 'cascade' }),

@@ -21,9 +21,6 @@ const most = Number.MAX_SAFE_INTEGER
 const entities: Record<string, Entity> = {
   member,
   sale: entity({
-    table: 'sales',
-    plural: 'sales',
-    description: '',
     fields: {
       id: id(),
       word: text({ max: 20, nullable: true }),

@@ -305,9 +305,6 @@ test('a filter of a content that has the name where is what the parameter is', a
     filters: { where: { field: 'place', kind: 'equals' } },
   } as const
   const find = entity({
-    table: 'finds',
-    plural: 'finds',
-    description: '',
     fields: { id: id(), place: text({ max: 20 }), revision: revision() },
     policy: { read: anyone, create: anyone },
     rest: { list: true, writes: ['create'], listing },

@@ -42,7 +42,6 @@ const entities = {
   member,
   shelf: entity({
     ...common,
-    table: 'shelves',
     plural: 'shelves',
     fields: {
       id: id(),
@@ -65,8 +64,6 @@ const entities = {
   }),
   box: entity({
     ...common,
-    table: 'boxes',
-    plural: 'boxes',
     fields: {
       id: id(),
       revision: revision(),
@@ -79,8 +76,6 @@ const entities = {
   }),
   tag: entity({
     ...common,
-    table: 'tags',
-    plural: 'tags',
     fields: {
       id: id(),
       revision: revision(),

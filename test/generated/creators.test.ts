@@ -14,9 +14,6 @@ const assignee: Entity = {
 }
 
 const ticket: Entity = entity({
-  table: 'tickets',
-  plural: 'tickets',
-  description: '',
   fields: {
     id: id(),
     sender: email({ readableBy: signedIn, settableBy: anyone }),
@@ -40,9 +37,6 @@ const ticket: Entity = entity({
 })
 
 const remark: Entity = entity({
-  table: 'remarks',
-  plural: 'remarks',
-  description: '',
   fields: {
     id: id(),
     ticketId: reference('ticket', { onDelete: 'cascade' }),

@@ -12,9 +12,6 @@ const listing = { paging: 'page', limit: 5 }
 
 /** Rows below rows of their own kind. */
 const branch = entity({
-  table: 'branches',
-  plural: 'branches',
-  description: '',
   fields: {
     id: id(),
     upId: reference('branch', { onDelete: 'cascade', nullable: true }),
@@ -48,9 +45,6 @@ const names = Array.from({ length: 80 }, (_, at) => `f${at}`)
 
 /** A list with many filters. */
 const wide = entity({
-  table: 'wides',
-  plural: 'wides',
-  description: '',
   fields: {
     id: id(),
     ...Object.fromEntries(

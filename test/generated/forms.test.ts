@@ -19,9 +19,6 @@ import { modelAsUsual } from '../world.ts'
 
 /** Every form that an input may have, with words that objects inherit and words that trade places. */
 const sample = entity({
-  table: 'samples',
-  plural: 'samples',
-  description: '',
   fields: {
     id: id(),
     price: money({ max: 999_999_999.99, until: { 1: { form: 'as text' } } }),

@@ -36,17 +36,12 @@ const entities = {
   team: { ...team, bulk: true, policy: { read: anyone, create: signedIn, delete: editor } },
   /** Each change of a jar counts itself at its shelf, and each has effects. */
   shelf: entity({
-    description: '',
-    table: 'shelves',
     plural: 'shelves',
     fields: { id: id(), moves: int({ min: 0, max: 9999, initial: { value: 0 } }) },
     policy: { read: anyone, create: signedIn, delete: signedIn },
     rest: { list: true, one: true, writes: ['create', 'delete'], listing },
   }),
   jar: entity({
-    description: '',
-    table: 'jars',
-    plural: 'jars',
     fields: {
       id: id(),
       label: text({ max: 9 }),

@@ -28,9 +28,6 @@ const named: StandardSchema<object> = {
 }
 
 const box = entity({
-  table: 'boxes',
-  plural: 'boxes',
-  description: '',
   fields: {
     id: id(),
     label: text({ max: 20, nullable: true }),
@@ -47,9 +44,6 @@ const box = entity({
 })
 
 const slip = entity({
-  table: 'slips',
-  plural: 'slips',
-  description: '',
   fields: {
     id: id(),
     note: json(anyObject, { nullable: true }),

@@ -37,17 +37,11 @@ const entities = {
     graphql: { ...team.graphql, mutations: ['create', 'update'] },
   },
   tag: entity({
-    description: '',
-    table: 'tags',
-    plural: 'tags',
     fields: { id: id(), name: text({ max: 9 }) },
     policy: { read: anyone, create: signedIn },
     rest: { list: true, one: true, writes: ['create'], listing },
   }),
   recipeTag: entity({
-    description: '',
-    table: 'recipe_tags',
-    plural: 'recipeTags',
     fields: {
       id: id(),
       recipeId: reference('recipe', { onDelete: 'cascade' }),

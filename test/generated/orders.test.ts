@@ -33,9 +33,7 @@ const mutations = { create: admin, update: admin, delete: admin }
 const entities: Record<string, Entity> = {
   member,
   shelf: entity({
-    table: 'shelves',
     plural: 'shelves',
-    description: '',
     policy: { read: anyone.where({ open: true }), ...mutations },
     rest,
     fields: {
@@ -48,9 +46,6 @@ const entities: Record<string, Entity> = {
     relations: { items: many('item', 'shelfId') },
   }),
   item: entity({
-    table: 'items',
-    plural: 'items',
-    description: '',
     policy: { read: anyone, ...mutations },
     rest,
     fields: {

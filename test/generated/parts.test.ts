@@ -75,9 +75,6 @@ const entities = {
   },
   /** None comes after the last one. */
   toast: entity({
-    description: '',
-    table: 'toasts',
-    plural: 'toasts',
     fields: {
       id: id(),
       name: text({ max: 9 }),
@@ -91,9 +88,6 @@ const entities = {
     rest: { list: true, one: true, listing },
   }),
   guest: entity({
-    description: '',
-    table: 'guests',
-    plural: 'guests',
     fields: {
       id: id(),
       name: text({ max: 9 }),
@@ -105,9 +99,6 @@ const entities = {
     rest: { list: true, one: true, listing },
   }),
   note: entity({
-    description: '',
-    table: 'notes',
-    plural: 'notes',
     fields: {
       id: id(),
       text: text({ max: 9, unique: 'CONFLICT' }),
@@ -146,9 +137,6 @@ const entities = {
   }),
   /** Owners end them, and editors alone make them. */
   recipeLabel: entity({
-    description: '',
-    table: 'recipe_labels',
-    plural: 'recipeLabels',
     fields: {
       id: id(),
       recipeId: reference('recipe', { onDelete: 'cascade' }),

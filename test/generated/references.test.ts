@@ -11,9 +11,6 @@ const rest = { list: true, one: true, writes: ['create', 'replace', 'update', 'd
 const listing = { paging: 'page', limit: 5 }
 
 const place = entity({
-  table: 'places',
-  plural: 'places',
-  description: '',
   fields: { id: id(), name: text({ max: 9 }), revision: revision() },
   policy: bySignedIn,
   rest: { ...rest, listing },
@@ -21,9 +18,6 @@ const place = entity({
 
 /** What is with a member, at a place or nowhere; a new note is not read yet. */
 const item = entity({
-  table: 'items',
-  plural: 'items',
-  description: '',
   fields: {
     id: id(),
     holderId: reference('member', { onDelete: 'cascade', immutable: false }),

@@ -20,8 +20,6 @@ const mutations = ['create', 'update', 'delete'] as const
 
 /** Drafts are seen by their owners and by the members of their kitchens; notes by owners alone. */
 const dish = entity({
-  table: 'dishes',
-  plural: 'dishes',
   description: 'A dish.',
   fields: {
     id: id(),
@@ -70,8 +68,6 @@ const dish = entity({
 })
 
 const cook = entity({
-  table: 'cooks',
-  plural: 'cooks',
   description: 'Who may see and change a draft beside its owner.',
   fields: {
     id: id(),
@@ -87,8 +83,6 @@ const cook = entity({
 })
 
 const step = entity({
-  table: 'steps',
-  plural: 'steps',
   description: 'A step, for whom its dish is.',
   fields: {
     id: id(),
@@ -112,8 +106,6 @@ const step = entity({
 
 /** A favourite may name a dish that others do not see. */
 const favourite = entity({
-  table: 'favourites',
-  plural: 'favourites',
   description: 'A favourite.',
   fields: {
     id: id(),
@@ -128,8 +120,6 @@ const favourite = entity({
 })
 
 const notice = entity({
-  table: 'notices',
-  plural: 'notices',
   description: 'A notice.',
   fields: { id: id(), at: time() },
   policy: { read: anyone.where({ at: { lte: now } }), create: signedIn },
@@ -140,8 +130,6 @@ const ofOwner = { ownerId: viewer } as const
 
 /** Whom a letter is to is known to its owner alone. */
 const letter = entity({
-  table: 'letters',
-  plural: 'letters',
   description: 'A letter.',
   fields: {
     id: id(),
@@ -165,8 +153,6 @@ const letter = entity({
 })
 
 const sheet = entity({
-  table: 'sheets',
-  plural: 'sheets',
   description: 'A sheet; whose letter it is of is known to its owner alone.',
   fields: {
     id: id(),
@@ -192,8 +178,6 @@ const negated = Object.keys(negations) as (keyof typeof negations)[]
 
 /** Strikes are of a wall, or of a member. */
 const strike = entity({
-  table: 'strikes',
-  plural: 'strikes',
   description: 'Who is kept from a wall.',
   fields: {
     id: id(),
@@ -207,8 +191,6 @@ const strike = entity({
 })
 
 const wall = entity({
-  table: 'walls',
-  plural: 'walls',
   description: 'A wall, which its rule keeps some from.',
   fields: {
     id: id(),
@@ -224,8 +206,6 @@ const wall = entity({
 
 /** Who may set a note is who may read it; a mark, who wrote it. */
 const entry = entity({
-  table: 'entries',
-  plural: 'entries',
   description: 'An entry.',
   fields: {
     id: id(),
@@ -255,8 +235,6 @@ const entry = entity({
 })
 
 const nod = entity({
-  table: 'nods',
-  plural: 'nods',
   description: 'A nod.',
   fields: { id: id(), entryId: reference('entry', { onDelete: 'cascade' }) },
   policy: { read: anyone },

@@ -21,7 +21,6 @@ import { createMemory } from '#http/memory.ts'
 import { createQueue } from '#http/queue.ts'
 import type { App } from '#http/request.ts'
 import { createMail } from '#mail/mail.ts'
-import { withKept } from '#model/computed.ts'
 import { defineModel, type Entities, type Model } from '#model/model.ts'
 import type { Versions } from '#model/version.ts'
 import type { Event } from '#observe.ts'
@@ -77,7 +76,7 @@ export const viewerIds = { anonymous: null, user: 1, admin: 2 } as const
 /** The migrations that make the tables of the entities. */
 export const historyFor = (engine: 'sqlite' | 'postgres', entities: Entities) => {
   const ddl = engine === 'sqlite' ? sqliteDdl : postgresDdl
-  const statements = definitionsOf(ddl, withKept(entities)).map(({ text }) => text)
+  const statements = definitionsOf(ddl, defineModel(entities as never)).map(({ text }) => text)
   return [...machineMigrations(engine), { name: '0001', text: `${statements.join(';\n')};` }]
 }
 

@@ -90,9 +90,6 @@ describe('a row that belongs to the viewer by itself', () => {
 })
 
 const review: Entity = entity({
-  table: 'reviews',
-  plural: 'reviews',
-  description: '',
   fields: {
     id: id(),
     thingId: reference('thing', { onDelete: 'cascade' }),

@@ -56,8 +56,6 @@ const withFields = (
   ) as Record<string, Field>
   const sort = { style: 'signed list', fields: ['slug'] } as const
   const recipe = entity({
-    table: 'recipes',
-    plural: 'recipes',
     description: 'A recipe.',
     fields,
     policy: bySignedIn,
@@ -74,8 +72,6 @@ const withFields = (
     ...options,
   } as never) as unknown as Entity
   const cook = entity({
-    table: 'cooks',
-    plural: 'cooks',
     description: 'A cook.',
     fields: { id: id(), name: text({ max: 40 }) },
     policy: bySignedIn,
@@ -890,7 +886,6 @@ describe('a store', () => {
   test('serves the rows of a view as they are now, in both APIs, and writes none', async () => {
     const short = entity({
       table: 'short',
-      plural: 'shorts',
       description: 'A member, in short.',
       view: true,
       fields: { id: id(), name: text({ max: 20 }) },
@@ -927,8 +922,6 @@ describe('a store', () => {
 
   test('that takes a value less of a choice than the service knows answers 409, in both APIs', async () => {
     const dish = entity({
-      table: 'dishes',
-      plural: 'dishes',
       description: 'A dish.',
       fields: {
         id: id(),

@@ -53,8 +53,6 @@ const common = {
 
 const writer = entity({
   ...common,
-  table: 'writers',
-  plural: 'writers',
   fields: {
     id: id(),
     name: text({ max: 40 }),
@@ -68,8 +66,6 @@ const writer = entity({
 
 const recipe = entity({
   ...common,
-  table: 'recipes',
-  plural: 'recipes',
   fields: {
     id: id(),
     title: text({ max: 100 }),
@@ -131,8 +127,6 @@ const recipe = entity({
 
 const ingredient = entity({
   ...common,
-  table: 'ingredients',
-  plural: 'ingredients',
   fields: {
     id: id(),
     recipeId: reference('recipe', { onDelete: 'cascade' }),
@@ -156,8 +150,6 @@ const ingredient = entity({
 
 const favourite = entity({
   ...common,
-  table: 'favourites',
-  plural: 'favourites',
   fields: {
     id: id(),
     writerId: reference('writer', { onDelete: 'cascade' }),
@@ -170,8 +162,6 @@ const favourite = entity({
 
 const record = entity({
   ...common,
-  table: 'records',
-  plural: 'records',
   fields: {
     id: id(),
     recipeId: reference('recipe', { onDelete: 'cascade' }),

@@ -28,8 +28,6 @@ const rest = {
 const graphql = { mutations: ['create', 'update', 'delete'] } as const
 
 const member = entity({
-  table: 'members',
-  plural: 'members',
   description: 'Somebody who shows pictures.',
   fields: { id: id(), name: text({ max: 40 }), revision: revision() },
   policy: { read: anyone, create: signedIn, update: self('id') },
@@ -39,8 +37,6 @@ const member = entity({
 const picture = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 
 const album = entity({
-  table: 'albums',
-  plural: 'albums',
   description: 'Pictures of one subject.',
   fields: {
     id: id(),
@@ -61,8 +57,6 @@ const album = entity({
 })
 
 const photo = entity({
-  table: 'photos',
-  plural: 'photos',
   description: 'A picture of an album.',
   fields: {
     id: id(),
@@ -82,8 +76,6 @@ const photo = entity({
 })
 
 const application = entity({
-  table: 'applications',
-  plural: 'applications',
   description: 'An application for a position.',
   fields: {
     id: id(),

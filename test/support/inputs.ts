@@ -21,9 +21,6 @@ import { admin, roles } from './roles.ts'
 
 /** An entity of every kind of field. */
 export const thing = entity({
-  table: 'things',
-  plural: 'things',
-  description: '',
   fields: {
     id: id(),
     name: text({ max: 5, trimmed: true }),

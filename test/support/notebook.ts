@@ -40,9 +40,6 @@ const oddWords = [
 ]
 
 const note = entity({
-  table: 'notes',
-  plural: 'notes',
-  description: '',
   fields: {
     id: id(),
     name: text({ max: 100 }),

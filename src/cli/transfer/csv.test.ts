@@ -15,9 +15,6 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 const kind = { entity: 'thing', also: [], foreign: {} }
 const thing = entity({
-  table: 'things',
-  plural: 'things',
-  description: '',
   fields: {
     id: id(),
     rating: int({ min: 1, max: 5, nullable: true, initial: { value: 3 } }),

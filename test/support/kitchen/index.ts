@@ -34,8 +34,6 @@ export const roles = defineRoles({
 })
 
 const cook = entity({
-  table: 'cooks',
-  plural: 'cooks',
   description: 'Somebody who cooks.',
   fields: {
     id: id(),
@@ -64,8 +62,6 @@ const cook = entity({
 
 /** Each cook sees its own dishes, and those that other cooks share. */
 const dish = entity({
-  table: 'dishes',
-  plural: 'dishes',
   description: 'What somebody cooked.',
   fields: {
     id: id(),
@@ -93,8 +89,6 @@ const dish = entity({
 
 /** What is in the larder is nobody's. */
 const spice = entity({
-  table: 'spices',
-  plural: 'spices',
   description: 'A spice of the house.',
   fields: { id: id(), name: text({ max: 40 }), createdAt: created(), revision: revision() },
   policy: { read: anyone, create: signedIn, update: signedIn },

@@ -14,8 +14,6 @@ import {
 import { librarian } from './roles.ts'
 
 export const author = entity({
-  table: 'authors',
-  plural: 'authors',
   description: 'Somebody who wrote books.',
   fields: {
     id: id(),

@@ -21,8 +21,6 @@ import { librarian, shelver } from './roles.ts'
 const sunset = '2027-08-01'
 
 export const book = entity({
-  table: 'books',
-  plural: 'books',
   description: 'A book of the library.',
   fields: {
     id: id(),

@@ -18,8 +18,6 @@ import {
 const mine = self('memberId')
 
 export const loan = entity({
-  table: 'loans',
-  plural: 'loans',
   description: 'That a member has a book, or had it.',
   fields: {
     id: id(),
@@ -64,8 +62,6 @@ export const loan = entity({
 })
 
 export const stamp = entity({
-  table: 'stamps',
-  plural: 'stamps',
   description: 'What happened to a loan, and when.',
   fields: {
     id: id(internal),

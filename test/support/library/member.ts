@@ -41,8 +41,6 @@ const welcome = (
   )
 
 export const member = entity({
-  table: 'members',
-  plural: 'members',
   description: 'Somebody who may borrow books.',
   fields: {
     id: id(),

@@ -3,8 +3,6 @@ import { anyone, created, entity, id, many, one, reference, text } from 'duet/mo
 import { librarian } from './roles.ts'
 
 export const subject = entity({
-  table: 'subjects',
-  plural: 'subjects',
   description: 'Something that books are about.',
   fields: {
     id: id(),
@@ -27,8 +25,6 @@ export const subject = entity({
 })
 
 export const bookSubject = entity({
-  table: 'book_subjects',
-  plural: 'bookSubjects',
   description: 'That a book is about a subject.',
   fields: {
     id: id(),
