@@ -5,7 +5,7 @@ import { parametersIn } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { rangesOf } from '#http/accept.ts'
 import { jsonBody, parseJson } from '#http/body.ts'
-import { type Http, header, isQuery, queryString } from '#http/request.ts'
+import { checkUtf8, type Http, header, isQuery, queryString } from '#http/request.ts'
 
 /** The parameters of a request: a document by its text or by its id, and the rest. */
 export type Params = {
@@ -39,6 +39,7 @@ const inUrl = (c: Http): JsonObject => {
   const parameter = (name: string): string | undefined => {
     const values = parameters.getAll(name)
     if (values.length > 1) throw malformed(`The parameter ${name} is given twice`)
+    checkUtf8(queryString(c), name, values[0])
     return values[0]
   }
   const json = (name: string): unknown => {

@@ -181,6 +181,12 @@ const mostLoose = 64
 /** From this length on a chunk takes up little beside its own bytes, and copying it would cost more than that. */
 const largeChunk = 4096
 
+/** Invites a body that its sender holds back until it is wanted (RFC 9110, section 10.1.1): one that is refused before is never sent. */
+const invite = ({ env }: Http): void => {
+  const { headers, httpVersionMinor = 0 } = env?.incoming ?? {}
+  if (headers?.expect && httpVersionMinor > 0) env?.outgoing?.writeContinue()
+}
+
 /**
  * The bytes of a body, at most `limit` of them; throws `PAYLOAD_TOO_LARGE` before more are stored, and `OVERLOADED` where the
  * bodies that are being received would take up too much memory together. Reads Node's stream directly: a web stream around it would
@@ -211,6 +217,7 @@ const bodyBytes = (c: Http, limit: number): Uint8Array | Promise<Uint8Array> => 
     taken = 0
   }
   c.set('giveBack', giveBack)
+  if (incoming.headers.expect) invite(c)
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>()
   const fail = (error: unknown) => {
     giveBack()
@@ -340,6 +347,7 @@ export const bodyStream = async function* (
   if (incoming?.destroyed) throw hungUp()
   const { account, checkAgain } = c.get('receiving') ?? {}
   if (account?.take(transferCost) === false) throw tooManyBodies()
+  invite(c)
   const source: AsyncIterable<Uint8Array> =
     incoming?.iterator({ destroyOnReturn: false }) ?? c.req.raw.body ?? ReadableStream.from([])
   const begun = performance.now()

@@ -48,6 +48,12 @@ export const queryString = (c: Http): string => {
 /** The parameters of a request: its query string, and for a QUERY those of its body too, once they are read. */
 export const parametersOf = (c: Http): string => c.get('parameters') ?? queryString(c)
 
+/** Throws `MALFORMED_REQUEST` for the value of a parameter that a query string has in bytes which are no UTF-8: they are read as U+FFFD. */
+export const checkUtf8 = (query: string, name: string, value: string | undefined): void => {
+  if (value?.includes('\ufffd') && !/%ef%bf%bd/i.test(query))
+    throw new ApiError('MALFORMED_REQUEST', `The parameter ${name} is not UTF-8`)
+}
+
 /** The error for a client that does not wait for its answer; only the log shows it. */
 export const hungUp = (cause?: unknown): ApiError =>
   new ApiError('CLIENT_CLOSED_REQUEST', undefined, { cause })

@@ -2,7 +2,7 @@
 import { after } from '#base/after.ts'
 import { nearest, parametersIn } from '#base/text.ts'
 import { type FaultMessage, type FieldFault, messageOf } from '#errors.ts'
-import { parametersOf } from '#http/request.ts'
+import { checkUtf8, parametersOf } from '#http/request.ts'
 import { groupParameters } from '#model/aggregate.ts'
 import { comparedTo, type FieldComparison } from '#model/condition.ts'
 import type { Filter } from '#model/entity.ts'
@@ -91,6 +91,7 @@ export const parseQuery = (text: string) => {
     const values = given.get(name) ?? []
     if (values.length > 1) fault(name, 'must be given once')
     const [[, value] = []] = values
+    checkUtf8(text, name, value)
     if (value === undefined || isStorable(value)) return value
     fault(name, notStorable)
     return undefined

@@ -157,6 +157,8 @@ export const listen = async (
       incoming.url = url.replace(/^https?:/i, scheme => scheme.toLowerCase())
     connections.receive(incoming, outgoing, answer, endsConnection(incoming))
   })
+  // Node would invite each body: here who reads it does.
+  server.on('checkContinue', (...both) => server.emit('request', ...both))
   server.on('connection', queue.giveWay)
   server.on('connection', connection => {
     unheard.add(connection)

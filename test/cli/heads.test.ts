@@ -292,6 +292,13 @@ test('100 Continue is said only to those who wait for it, and HEAD has no body [
   const [first] = await once(waiting, 'data')
   assert.match(String(first), /^HTTP\/1\.1 100 /)
   waiting.destroy()
+  // Nobody who is refused before is asked to send more.
+  const expecting = 'Content-Length: 40000\r\nExpect: 100-continue\r\n\r\n'
+  const stranger = connect(Number(port), hostname)
+  stranger.write(`${head.replace('users', 'products').replace(/Content-Length.*/, expecting)}`)
+  const [refusal] = await once(stranger, 'data')
+  assert.match(String(refusal), /^HTTP\/1\.1 401 /)
+  stranger.destroy()
   const { got } = await answersTo(
     'HEAD /api/posts HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
   )

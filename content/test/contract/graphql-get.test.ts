@@ -109,6 +109,7 @@ describe('GET', () => {
     ['without a query', '/graphql'],
     ['with an empty query', '/graphql?query='],
     ['with variables that are not JSON', '/graphql?query={__typename}&variables={'],
+    ['with bytes that are no UTF-8', '/graphql?query={__typename}&variables={"a":"%ff"}'],
     ['with variables that are a list', '/graphql?query={__typename}&variables=[]'],
     ['with extensions that are a text', '/graphql?query={__typename}&extensions="x"'],
     ['with a variable given twice', '/graphql?query={__typename}&variables={"a":1,"a":2}'],

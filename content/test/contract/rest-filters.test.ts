@@ -261,6 +261,14 @@ test('a search or category that could not be stored is 422 and named', async () 
   refusesInput(await get('/api/users?role=%00'), ['role'])
 })
 
+test('a parameter in bytes that are no UTF-8 is 400 and named; U+FFFD itself is a letter, and what is not read is passed over', async () => {
+  const { status, json } = await get('/api/products?search=lam%ff')
+  assert.deepEqual([status, json.error.code], [400, 'MALFORMED_REQUEST'])
+  assert.equal(json.error.message, 'The parameter search is not UTF-8')
+  for (const fine of ['search=%EF%BF%BD', 'search=lam&utm=%ff'])
+    assert.equal((await get(`/api/products?${fine}`)).status, 200)
+})
+
 test('injections are searches and filters that find nothing [G13]', async () => {
   for (const text of [
     "' or 1=1 --",
