@@ -443,7 +443,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_809,
+  'src/': 53_844,
   // With all of drafts: no server reads what a migration makes, nor changes a table.
   'kit/': 7097,
   'content/': 2750,
@@ -472,7 +472,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_310
+const mostTestLines = 89_342
 
 holds(
   'the tests keep to their budget of lines',
@@ -486,7 +486,7 @@ holds(
 
 test('a house above its budget is seen', () => {
   const file = { path: 'src/a.ts', text: 'a\n'.repeat(3) }
-  assert.deepEqual(budgetFaults([file], { 'src/': 53_809, 'kit/': 0 }), [])
+  assert.deepEqual(budgetFaults([file], { 'src/': 53_844, 'kit/': 0 }), [])
   assert.equal(budgetFaults([file], { 'src/': 2 }).length, 1)
 })
 
