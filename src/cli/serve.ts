@@ -61,7 +61,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   // The line that says that the log cannot be written needs it too, and so does the first of several processes, which has no log.
   goOnWithout(process.stderr)
   const config = loadConfig(process.env, content.settings)
-  // Node would open its debugger, by which any user of this machine runs code in the service.
+  // Node would open its debugger, by which anybody on this machine runs code in the service.
   if (!config.development) process.on('SIGUSR1', () => {})
   const count = wholeOption('processes', values.processes, 1)
   if (count < 1 || count > mostProcesses)
