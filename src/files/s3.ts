@@ -3,10 +3,14 @@
  * A file waits on the disk of this machine until it is whole: then its digest, which is its key, and its length are known, and what
  * fails on the way to the store can be sent again.
  */
-import { openAsBlob } from 'node:fs'
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pipeline } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
 import { ApiError, Failure } from '#errors.ts'
@@ -34,7 +38,8 @@ type S3Request = {
   readonly method?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Blob
+  /** The file that is sent, and its length. */
+  readonly body?: { readonly path: string; readonly bytes: number }
   /** Whether what it is about may be missing, so that a 404 is an answer. */
   readonly mayLack?: true
   /** Whether the answer is read by who asked, as it comes. */
@@ -58,17 +63,8 @@ const elements = (xml: string, name: string): readonly string[] =>
 /** The text of the first of them; empty if there is none. */
 const element = (xml: string, name: string): string => elements(xml, name)[0] ?? ''
 
-/** So much of a body may have been taken and wait for the line: that of a connection of Linux. */
+/** So much of a body may wait for the line once it was handed over: that of a connection of Linux. */
 const mostWaiting = 4 * 2 ** 20
-
-/** The bytes of a body; `moved` is told of each chunk that is taken, and in the end of how much of it may wait for the line, in MiB. */
-async function* taken(body: Blob, moved: (waiting: number) => void) {
-  for await (const chunk of body.stream()) {
-    moved(0)
-    yield chunk
-  }
-  moved(Math.min(body.size, mostWaiting) / 2 ** 20)
-}
 
 /** Sends signed requests to a bucket. What S3 does not answer as it should is `UNAVAILABLE`; the log has what came instead. */
 const bucketClient = (settings: S3Settings, patience: number) => {
@@ -79,7 +75,6 @@ const bucketClient = (settings: S3Settings, patience: number) => {
     ...(sessionToken !== undefined && { sessionToken }),
     region,
     service: 's3',
-    retries: 0,
   })
   const label = `the bucket ${bucket} at ${endpoint}`
   const unavailable = (why: string, cause?: unknown) =>
@@ -88,31 +83,31 @@ const bucketClient = (settings: S3Settings, patience: number) => {
       cause: new Failure(`${label}: ${why}`, { cause }),
     })
 
+  /** The answer to one request, whose body tears where the store falls silent in it. */
   const sendOnce = async (
     key: string,
     { method = 'GET', query = {}, headers = {}, body }: S3Request,
-  ) => {
+  ): Promise<IncomingMessage> => {
     const url = new URL(`${endpoint}/${bucket}${key === '' ? '' : `/${key}`}`)
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-    const late = new AbortController()
-    let silence: NodeJS.Timeout | undefined
-    // A file may take long, as long as it is taken; nothing shows how what waits for a slow line leaves.
-    const moved = (waiting: number) => {
-      clearTimeout(silence)
-      const silent = () => late.abort(new Error('it is silent'))
-      silence = setTimeout(silent, patience * (1 + waiting))
-    }
-    moved(0)
-    const sent = body && {
-      headers: { ...headers, 'Content-Length': String(body.size) },
-      body: ReadableStream.from(taken(body, moved)),
-    }
-    const request = await client.sign(url, { method, headers, ...sent })
-    try {
-      return await fetch(request, { signal: late.signal })
-    } finally {
-      clearTimeout(silence)
-    }
+    const signed = Object.fromEntries((await client.sign(url, { method, headers })).headers)
+    const length = body && { 'Content-Length': body.bytes }
+    const { request } = url.protocol === 'https:' ? https : http
+    const asked = request(url, { method, headers: { ...signed, ...length }, timeout: patience })
+    asked.on('error', () => {})
+    let answer: IncomingMessage | undefined
+    asked.on('timeout', () => {
+      // Where bytes wait for who reads them, it is that one who is slow.
+      if (!answer?.readableLength) (answer ?? asked).destroy(new Error('it is silent'))
+    })
+    // Nothing shows how what waits for a slow line leaves.
+    const longer = patience * (1 + Math.min(body?.bytes ?? 0, mostWaiting) / 2 ** 20)
+    asked.once('finish', () => asked.setTimeout(longer))
+    // What fails there ends the request, and is told by it.
+    if (body) pipeline(createReadStream(body.path), asked, () => {})
+    else asked.end()
+    ;[answer] = await once(asked, 'response')
+    return answer as IncomingMessage
   }
 
   /** Asks again what was not answered whole, or with a fault of the store; each request of ours may be repeated. */
@@ -123,16 +118,16 @@ const bucketClient = (settings: S3Settings, patience: number) => {
       let failed: ApiError
       try {
         const answer = await sendOnce(key, request)
-        const isDone = answer.ok || (mayLack && answer.status === 404)
+        const { statusCode: status = 0 } = answer
+        const isOk = status >= 200 && status < 300
+        const isDone = isOk || (mayLack && status === 404)
         // A torn answer may be that of a proxy, which passed nothing on.
-        const read = answer.ok && isStreamed ? [] : whole(answer, patience, why => new Error(why))
-        const text = Buffer.concat(await Array.fromAsync(read)).toString()
+        const text = isOk && isStreamed ? '' : Buffer.concat(await answer.toArray()).toString()
         if (isDone) return { answer, text }
         const code = element(text, 'Code')
-        const why = `${answer.status} ${code} ${element(text, 'Message')}`
+        const why = `${status} ${code} ${element(text, 'Message')}`
         failed = unavailable(`${what} was answered ${why}`.trim())
         if (code === 'NoSuchBucket') failed = unavailable(noBucket)
-        const { status } = answer
         // Another try of any other would be answered alike.
         if (!(status >= 500 && status !== 501) && status !== 429 && status !== 408) throw failed
       } catch (error) {
@@ -173,26 +168,25 @@ export const s3Store = (settings: S3Settings): FileStore => {
   }
   return {
     label,
-    put: puttingBy(spool, makeSpool, async (path, name, { digest }) => {
+    put: puttingBy(spool, makeSpool, async (path, name, { digest, bytes }) => {
       const headers = { 'X-Amz-Content-Sha256': digest }
-      await send(keyOf(name), { method: 'PUT', headers, body: await openAsBlob(path) })
+      await send(keyOf(name), { method: 'PUT', headers, body: { path, bytes } })
     }),
     open: async (name, range) => {
       const headers = range ? { Range: `bytes=${range.first}-${range.last}` } : {}
       const { answer } = await send(keyOf(name), { headers, mayLack: true, isStreamed: true })
-      if (answer.status === 404) throw missing(label, name)
+      if (answer.statusCode === 404) throw missing(label, name)
       const failed = (why: string) => unavailable(`GET /${keyOf(name)} ${why}`)
-      const sent = answer.headers.get('content-range') ?? 'bytes 0-'
+      const { 'content-range': sent = 'bytes 0-' } = answer.headers
       // Some answer more than was asked for, which is cut off; another beginning would be other bytes.
-      if (range && !sent.startsWith(`bytes ${range.first}-`)) {
-        await answer.body?.cancel().catch(() => {})
-        throw failed(`was answered with ${sent} in place of ${headers.Range}`)
-      }
-      return whole(answer, patience, failed, range && range.last - range.first + 1)
+      if (!range || sent.startsWith(`bytes ${range.first}-`))
+        return telling(answer, failed, range && range.last - range.first + 1)
+      answer.destroy()
+      throw failed(`was answered with ${sent} in place of ${headers.Range}`)
     },
     size: async name => {
       const { answer } = await send(keyOf(name), { method: 'HEAD', mayLack: true })
-      return answer.status === 404 ? undefined : Number(answer.headers.get('content-length'))
+      return answer.statusCode === 404 ? undefined : Number(answer.headers['content-length'])
     },
     remove: async name => {
       const key = keyOf(name)
@@ -213,31 +207,21 @@ export const s3Store = (settings: S3Settings): FileStore => {
   }
 }
 
-/** The body of an answer as it comes, or so many bytes of it; throws where it stays away for so long, or tears: `fetch` tells of one that ends before its announced length. */
-async function* whole(
-  answer: Response,
-  patience: number,
+/** The body of an answer as it comes, or so many bytes of it; what it tears by is told as the fault of the store. */
+async function* telling(
+  answer: IncomingMessage,
   failed: (why: string) => Error,
   most = Number.POSITIVE_INFINITY,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = answer.body?.getReader()
-  let bytes = 0
+) {
+  let left = most
   try {
-    while (bytes < most) {
-      const { promise: silence, reject } = Promise.withResolvers<never>()
-      const late = setTimeout(reject, patience)
-      const next = await Promise.race([reader?.read(), silence])
-        .catch(error => {
-          throw failed(error ? `was torn after ${bytes} bytes: ${error}` : 'fell silent')
-        })
-        .finally(() => clearTimeout(late))
-      if (next === undefined || next.done) break
-      const chunk = next.value.subarray(0, most - bytes)
-      bytes += chunk.length
-      yield chunk
+    for await (const chunk of answer) {
+      yield chunk.subarray(0, left) as Uint8Array
+      left -= chunk.length
+      if (left <= 0) return
     }
-  } finally {
-    reader?.cancel().catch(() => {})
+  } catch (error) {
+    throw failed(`was torn: ${(error as Error).message}`)
   }
 }
 

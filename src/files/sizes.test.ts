@@ -34,9 +34,9 @@ const byPhone = (type: 'jpeg' | 'png' | 'webp' | 'avif') =>
 const put = async (bytes: Uint8Array, type: string) => {
   let size: Pixels | undefined
   const through = async (path: string) => {
-    const { isChanged, ...found } = await cleaned(type, path)
+    const { bytes, ...found } = await cleaned(type, path)
     size = found
-    return isChanged
+    return bytes
   }
   const stored = await store.put(Readable.from([bytes]), { through })
   return { ...stored, size, kept: await buffer(await store.open(stored.digest)) }

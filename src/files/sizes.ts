@@ -2,7 +2,6 @@
  * Pictures in declared sizes, and without what a camera wrote into them, by sharp: libvips reads no more of a picture than it needs, and
  * code of our own could not read them at all. It is optional, as it is native, and loaded when it is first needed.
  */
-import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { FormatEnum, Sharp, SharpOptions } from 'sharp'
@@ -113,34 +112,33 @@ const written = (picture: Sharp, type: string, quality: number): Sharp => {
 }
 
 /**
- * Takes what a camera or a program wrote into a picture at a path out of it, its place too, and turns it as they said it is to be shown.
- * Gives its width and height, and whether it was changed. Throws `VALIDATION_ERROR` for a picture that is not whole, or has more than 50 million pixels.
+ * What a camera or a program wrote into a picture at a path is taken out of it, its place too, and it is turned as they said it is to be
+ * shown. Gives its width and height, and its bytes where they are others now. Throws `VALIDATION_ERROR` for a picture that is not whole, or has more than 50 million pixels.
  */
-export const cleaned = (type: string, path: string): Promise<Pixels & { isChanged: boolean }> =>
+export const cleaned = (
+  type: string,
+  path: string,
+): Promise<Pixels & { readonly bytes: Uint8Array | undefined }> =>
   inLane(async () => {
     const open = await opener()
     if (!open) throw new Error(`sharp cleans pictures and is not installed: ${sharpRemedy}`)
-    const made = `${path}.part`
     try {
       const source = open(path, { ...options, animated: true })
       const found = await source.metadata()
       const { space, exif, xmp, iptc, orientation = 1, width, height, pageHeight } = found
       if (width * height > Number(options.limitInputPixels))
         throw new Error('it has more than 50 million pixels')
-      const isChanged = Boolean(exif || xmp || iptc) || orientation !== 1
-      if (isChanged) {
-        // A PNG of 16 bits would have eight.
-        const deep = space.endsWith('16') ? source.toColourspace(space) : source
-        await written(deep.autoOrient().keepIccProfile(), type, 92).toFile(made)
-        await rename(made, path)
-      } else {
+      const turned = orientation === 1 ? { width, height: pageHeight ?? height } : found.autoOrient
+      if (!(exif || xmp || iptc || orientation !== 1)) {
         // It is read whole all the same, so that a torn one is found now.
         await source.timeout({ seconds }).stats()
+        return { ...turned, bytes: undefined }
       }
-      const turned = orientation === 1 ? { width, height: pageHeight ?? height } : found.autoOrient
-      return { ...turned, isChanged }
+      // A PNG of 16 bits would have eight.
+      const deep = space.endsWith('16') ? source.toColourspace(space) : source
+      const clean = deep.autoOrient().keepIccProfile()
+      return { ...turned, bytes: await written(clean, type, 92).toBuffer() }
     } catch (error) {
-      await rm(made, { force: true })
       throw unreadable(error)
     }
   })

@@ -1,9 +1,8 @@
 /** Where the bytes of files are: a store knows them by their SHA-256, and nothing of rows, names or rights. */
-import { createHash, randomBytes } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
+import { createHash, randomUUID } from 'node:crypto'
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { finished } from 'node:stream/promises'
+import { Readable } from 'node:stream'
 import { ApiError, Failure } from '#errors.ts'
 import type { Chunks } from '#http/reply.ts'
 
@@ -20,8 +19,8 @@ export type Limit = {
    * the collector of garbage from taking bytes that were there already. `path` is where they wait.
    */
   readonly arriving?: (digest: string, bytes: number, path: string) => Promise<void>
-  /** A step on the file in which they wait, before their digest is taken; whether it changed it. */
-  readonly through?: (path: string) => Promise<boolean>
+  /** Reads the file in which they wait once all came; what it makes of it is kept in its place. */
+  readonly through?: (path: string) => Promise<Uint8Array | undefined>
   /** The name to keep them under in place of their digest: that of their source, a dot, and what they are of it. */
   readonly as?: string
 }
@@ -68,60 +67,37 @@ export const missing = (label: string, digest: string): Error =>
     `${label} has no bytes of ${digest}: find all such files with duet files verify, and restore them from a backup`,
   )
 
-/** So much of a transfer may be on its way to the disk, beside the chunk that comes. */
-const inFlight = 131_072
-
-/** Writes a stream into a file of its own, flushes it, and counts and hashes it meanwhile; what fails leaves no file. */
+/** Writes a stream to a path, and counts and hashes it meanwhile. Nothing that is refused is flushed. */
 const receive = async (
+  path: string,
   stream: Chunks,
-  { check, begins, through }: Limit,
-  folder: string,
-): Promise<StoredBytes & { readonly path: string }> => {
-  const path = join(folder, `${randomBytes(12).toString('hex')}.part`)
-  // Without `flush`, with which it would flush before it closes even what is refused.
-  const options = { flags: 'wx', mode: 0o600, highWaterMark: inFlight }
-  const file = createWriteStream(path, options)
-  // With `once` a transfer would cost a third more.
-  let goOn = () => {}
-  for (const event of ['drain', 'error']) file.on(event, () => goOn())
-  const written = byStore(finished(file))
-  // It is awaited in the end; without this, a stream that ends before would leave it unheard.
-  written.catch(() => {})
-  try {
-    const hash = createHash('sha256')
-    let bytes = 0
-    let first: Uint8Array[] | undefined = begins && []
-    const begin = async (head: readonly Uint8Array[]) => {
-      first = undefined
-      await begins?.(Buffer.concat(head))
+  { check, begins, through }: Limit = {},
+): Promise<StoredBytes> => {
+  await using file = await byStore(open(path, 'w', 0o600))
+  const hash = createHash('sha256')
+  let bytes = 0
+  let head: Uint8Array | undefined = begins && Buffer.alloc(0)
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    check?.(bytes)
+    if (head) {
+      head = Buffer.concat([head, chunk.subarray(0, headBytes)])
+      if (bytes >= headBytes) {
+        await begins?.(head)
+        head = undefined
+      }
     }
-    for await (const chunk of stream) {
-      bytes += chunk.length
-      check?.(bytes)
-      // A copy, as the chunk may be given up before there are enough.
-      first?.push(Buffer.from(chunk.subarray(0, headBytes)))
-      if (first && bytes >= headBytes) await begin(first)
-      const hasRoom = file.write(chunk, error => void (error ?? stream.spent?.(chunk)))
-      // Hashed while the disk is busy.
-      hash.update(chunk)
-      if (file.errored) await written
-      if (!hasRoom)
-        await new Promise<void>(resolve => {
-          goOn = resolve
-        })
-    }
-    if (first) await begin(first)
-    file.end()
+    const written = byStore(file.writeFile(chunk))
+    // Hashed while the disk is busy.
+    hash.update(chunk)
     await written
-    const stored = { digest: hash.digest('hex'), bytes }
-    const isChanged = await through?.(path)
-    return { path, ...(await byStore(flushed(path, isChanged ? undefined : stored))) }
-  } catch (error) {
-    file.destroy()
-    await written.catch(() => {})
-    await rm(path, { force: true })
-    throw error
+    stream.spent?.(chunk)
   }
+  if (head) await begins?.(head)
+  const made = await through?.(path)
+  if (made) return receive(path, Readable.from([made]))
+  await byStore(file.sync())
+  return { digest: hash.digest('hex'), bytes }
 }
 
 /** The `put` of a store: bytes wait in a folder until they are whole and told of, then `place` takes them from their path to their name. */
@@ -133,11 +109,13 @@ export const puttingBy =
   ): FileStore['put'] =>
   async (stream, limit = {}) => {
     await byStore(prepare())
-    const { path, digest, bytes } = await receive(stream, limit, folder)
+    const path = join(folder, `${randomUUID()}.part`)
     try {
+      const stored = await receive(path, stream, limit)
+      const { digest, bytes } = stored
       await limit.arriving?.(digest, bytes, path)
-      await byStore(place(path, limit.as ?? digest, { digest, bytes }))
-      return { digest, bytes }
+      await byStore(place(path, limit.as ?? digest, stored))
+      return stored
     } finally {
       await rm(path, { force: true })
     }
@@ -163,21 +141,6 @@ export const sweepParts = async (folder: string, before: Date): Promise<void> =>
     const part = join(folder, entry)
     const found = await stat(part).catch(() => undefined)
     if (found && found.mtime < before) await rm(part, { force: true })
-  }
-}
-
-/** Flushes a file; gives its digest and length, read from it where they are not known. */
-const flushed = async (path: string, known?: StoredBytes): Promise<StoredBytes> => {
-  const handle = await open(path, 'r+')
-  try {
-    await handle.sync()
-    if (known) return known
-    const hash = createHash('sha256')
-    const { size } = await handle.stat()
-    for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk)
-    return { digest: hash.digest('hex'), bytes: size }
-  } finally {
-    await handle.close()
   }
 }
 
