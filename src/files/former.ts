@@ -9,20 +9,18 @@ import { columnName } from '#model/model.ts'
 import type { Services } from '#model/services.ts'
 import { type FileField, fileFields } from '#model/stored-file.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { queryOf, type Reader, type ReadOptions, type Session } from '#sql/engine.ts'
+import { queryOf, type Reader, type ReadOptions, type Rows, type Session } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 import type { Writer } from '#write/job.ts'
 
-type Former = {
-  readonly reader: Pick<Reader, 'query'>
+/** What is needed to read of a store. */
+type Stored = { readonly reader: Pick<Reader, 'query'>; readonly dialect: Dialect }
+
+type Former = Stored & {
   readonly writer: Writer
-  readonly dialect: Dialect
   readonly entities: Parameters<typeof fileFields>[0]
   readonly keepFile: Services['keepFile']
 }
-
-/** What is needed to read of a store. */
-type Stored = Pick<Former, 'reader' | 'dialect'>
 
 type MovedField = FileField & { readonly from: FormerFiles }
 
@@ -31,60 +29,58 @@ const movedFields = (entities: Former['entities']): readonly MovedField[] =>
     of.file.movedFrom ? [{ ...of, from: of.file.movedFrom }] : [],
   )
 
-const isThere = async ({ reader, dialect }: Stored, table: string) =>
-  (await reader.query(queryOf(dialect.columnsOf(table), dialect), { isPresent: true })).length > 0
+const rowsOf = async (
+  { reader, dialect }: Stored,
+  piece: Sql,
+  options?: ReadOptions,
+): Promise<Rows> => reader.query({ ...queryOf(piece, dialect), isQuick: true }, options)
+
+/** Past what a transaction of reads saw before. */
+const now: ReadOptions = { isPresent: true }
+
+const isThere = async ({ reader, dialect }: Stored, { from }: MovedField): Promise<boolean> =>
+  (await reader.query(queryOf(dialect.columnsOf(from.table), dialect), now)).length > 0
+
+/** The result of work on the table of a field; undefined where it is not there, as it may have been dropped meanwhile. */
+const whileThere = async <Result>(
+  store: Stored,
+  of: MovedField,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (await isThere(store, of)) throw error
+    return undefined
+  }
+}
 
 /** What a row has of a file, with the bytes and the type that are in the table yet: of one moment, as between two a file may be moved. */
-const find = async (
-  { reader, dialect }: Stored,
-  { entity, key, from }: MovedField,
-  id: number,
-  options: ReadOptions,
-) => {
-  const { table, row, bytes, type } = from
-  const piece = sql`select one.${name(columnName(key))}, former.${name(bytes)}, former.${name(type)} from ${name(entity.table)} as one
+const find = (store: Stored, of: MovedField, id: number, options: ReadOptions): Promise<Rows> => {
+  const { table, row, bytes, type } = of.from
+  const piece = sql`select one.${name(columnName(of.key))}, former.${name(bytes)}, former.${name(type)} from ${name(of.entity.table)} as one
     left join ${name(table)} as former on former.${name(row)} = one.id where one.id = ${id}`
-  return reader.query({ ...queryOf(piece, dialect), isQuick: true }, options)
+  return rowsOf(store, piece, options)
 }
 
 /** Moves the file of a row, unless somebody changes, deletes or moves it at that moment; whether it did. */
 const move = async (former: Former, of: MovedField, id: number): Promise<boolean> => {
   const { entity, key, from } = of
-  const [[, found = null, kind] = []] = await find(former, of, id, { isPresent: true })
+  const [[, found = null, kind] = []] = await find(former, of, id, now)
   if (found === null) return false
   const [bytes, type] = [found as Uint8Array<ArrayBuffer>, String(kind)]
   const file = await former.keepFile({ bytes, type, name: `${key}.${type.replace(/^.*\//, '')}` })
   const { table, row } = from
   const taken = sql`delete from ${name(table)} where ${name(row)} = ${id} and ${name(from.bytes)} = ${bytes} returning ${name(row)}`
   const given = sql`update ${name(entity.table)} set ${name(columnName(key))} = ${file} where id = ${id} returning id`
-  const step = (piece: Sql) => ({
+  const steps = [taken, given].map(piece => ({
     statement: queryOf(piece, former.dialect),
     expect: 'row' as const,
-  })
-  const outcome = await former.writer.write({
-    steps: [step(taken), step(given)],
-    status: 200,
-    answer: null,
-  })
+  }))
+  const outcome = await former.writer.write({ steps, status: 200, answer: null })
   if (outcome.kind !== 'done' && outcome.kind !== 'refused')
     throw new Error(`the file of row ${id} was not moved: ${JSON.stringify(outcome)}`)
   return outcome.kind === 'done'
-}
-
-/** The result of work on a table of an earlier release; undefined where it is not there, as another process may have dropped it. */
-const whileThere = async <Result>(
-  former: Former,
-  table: string,
-  work: () => Promise<Result>,
-  onGone = () => {},
-): Promise<Result | undefined> => {
-  try {
-    return await work()
-  } catch (error) {
-    if (await isThere(former, table)) throw error
-    onGone()
-    return undefined
-  }
 }
 
 /** A field of a row that is a file. */
@@ -92,20 +88,21 @@ export type FileAt = { readonly entity: string; readonly field: string; readonly
 
 /** What requests find of the tables of an earlier release, as long as these are there; undefined for a model that names none. */
 export const formerFiles = (former: Former) => {
-  let fields = movedFields(former.entities)
-  if (fields.length === 0) return undefined
-  const inTable = <Result>({ from: { table } }: MovedField, work: () => Promise<Result>) =>
-    whileThere(former, table, work, () => {
-      fields = fields.filter(({ from }) => from.table !== table)
-    })
+  const there = new Set(movedFields(former.entities))
+  if (there.size === 0) return undefined
+  const inTable = async <Result>(of: MovedField, work: () => Promise<Result>) => {
+    const found = await whileThere(former, of, work)
+    if (found === undefined) there.delete(of)
+    return found
+  }
   return {
     find: async (store: Stored, { entity, field, id }: FileAt, options: ReadOptions) => {
-      const of = fields.find(of => of.entityName === entity && of.key === field)
+      const of = [...there].find(of => of.entityName === entity && of.key === field)
       return of && inTable(of, () => find(store, of, id, options))
     },
     /** Moves the files of a row before they are written. */
     move: async (entity: string, id: number): Promise<void> => {
-      for (const of of fields)
+      for (const of of there)
         if (of.entityName === entity) await inTable(of, () => move(former, of, id))
     },
   }
@@ -113,14 +110,14 @@ export const formerFiles = (former: Former) => {
 
 /** The fields whose files may be in a table of an earlier release that is there yet, with whether it has any. */
 const fieldsThere = async function* (
-  session: Pick<Session, 'query'>,
+  reader: Pick<Session, 'query'>,
   dialect: Dialect,
   entities: Former['entities'],
 ) {
+  const store = { reader, dialect }
   for (const of of movedFields(entities)) {
-    if (!(await isThere({ reader: session, dialect }, of.from.table))) continue
     const some = sql`select 1 from ${name(of.from.table)} limit 1`
-    yield { ...of, hasSome: (await session.query(queryOf(some, dialect))).length > 0 }
+    if (await isThere(store, of)) yield { ...of, hasSome: (await rowsOf(store, some)).length > 0 }
   }
 }
 
@@ -163,43 +160,38 @@ export const dropFormer = async (
     if (!hasSome) await drop(session, dialect, from.table)
 }
 
-/** So often in a row a file may be another one when it is moved. */
-const mostTries = 5
-
 /** Moves all files that are in the table of a field, and drops it; `moved` is told of each. Throws in the end if some could not be. */
 const moveField = async (
   moving: Moving,
   of: MovedField,
   moved: () => void,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const { reader, dialect } = moving
   const { table, row } = of.from
-  const faults: string[] = []
-  for (let at = 0, tries = 0; ; ) {
-    const next = sql`select ${name(row)} from ${name(table)} where ${name(row)} >= ${at} order by 1 limit 1`
-    const [[id] = []] = await reader.query(queryOf(next, dialect), { isPresent: true })
+  const faults = new Map<number, string>()
+  for (let at = -1; ; ) {
+    const next = sql`select ${name(row)} from ${name(table)} where ${name(row)} > ${at} order by 1 limit 1`
+    const [[id] = []] = await rowsOf(moving, next, now)
     if (id === undefined) break
     if (signal?.aborted) return
-    tries = Number(id) === at ? tries + 1 : 1
     at = Number(id)
     try {
-      if (await move(moving, of, at)) moved()
-      // It may have been replaced, moved or deleted in that moment.
-      else if (tries === mostTries) throw new Error('there is no such row: delete it')
+      // It may be another one at the moment of its move.
+      if ((await move(moving, of, at)) || (await move(moving, of, at))) moved()
+      else faults.set(at, 'there is no such row: delete it')
     } catch (error) {
-      faults.push(`${of.key} of ${of.entityName} ${at} (${(error as Error).message})`)
-      // It stays in the table, so the next one is looked for behind it, and has all its tries.
-      at++
-      tries = 0
+      faults.set(at, (error as Error).message)
     }
   }
-  if (faults.length > 0)
+  const left = sql`select count(*), min(${name(row)}) from ${name(table)}`
+  const [[count, first] = []] = await rowsOf(moving, left, now)
+  if (Number(count) > 0)
     throw new Error(
-      `${faults.length} files in the table ${table} were not moved, the first of them ${faults[0]}`,
+      `${count} files in the table ${table} were not moved, the first of them ${of.key} of ${of.entityName} ${first} (${faults.get(Number(first)) ?? 'it came meanwhile'})`,
     )
   // The writer of SQLite watches each table that was there when it began, so this one goes with the next start.
-  if (moving.isShared) await withOpened(moving.session(), session => drop(session, dialect, table))
+  const { session, dialect, isShared } = moving
+  if (isShared) await withOpened(session(), session => drop(session, dialect, table))
 }
 
 /**
@@ -210,6 +202,6 @@ export const moveFormer = async (moving: Moving, signal?: AbortSignal): Promise<
   let moved = 0
   const count = () => void moved++
   for (const of of movedFields(moving.entities))
-    await whileThere(moving, of.from.table, () => moveField(moving, of, count, signal))
+    await whileThere(moving, of, () => moveField(moving, of, count, signal))
   return moved
 }

@@ -1,6 +1,7 @@
 /** Files as callers send them: within their share, passed on to the store as they come, and known to the database before anybody is told of them. */
 import { hash, randomBytes } from 'node:crypto'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storeOf } from '#files/by-hand.ts'
@@ -143,18 +144,13 @@ const malformedForm = (why: string, cause?: unknown) =>
 
 /** Receives the one file of a `multipart/form-data` body (RFC 7578). */
 const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
-  const { check } = receiving
   const { Busboy } = await import('@fastify/busboy')
-  const sent = bodyStream(c, bytes => check(bytes - mostOfForm))
-  const body = Readable.from(sent, { objectMode: false })
-  const { promise, resolve, reject } = Promise.withResolvers<Upload>()
+  const sent = bodyStream(c, bytes => receiving.check(bytes - mostOfForm))
   let file: Readable | undefined
   let upload: Promise<Upload> | undefined
   try {
-    const parser = new Busboy({
-      headers: { 'content-type': header(c, 'content-type') ?? '' },
-      limits: formLimits,
-    })
+    const headers = { 'content-type': header(c, 'content-type') ?? '' }
+    const parser = new Busboy({ headers, limits: formLimits })
     parser.on('file', (_, stream, name, __, type) => {
       file = stream
       // What it fails of is told to who reads it, which may be later.
@@ -162,21 +158,15 @@ const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
       // The parser says so of a part whose sender says nothing, as Python's requests does (RFC 7578, section 4.4).
       const said = type === 'text/plain' ? undefined : type
       upload = receiveFile(receiving, { stream, name, type: said })
-      upload.catch(reject)
+      upload.catch(error => parser.destroy(error))
     })
     for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'])
-      parser.on(event, () => reject(malformedForm('has more than one file, or too many fields')))
-    parser.on('error', cause =>
-      reject(malformedForm('cannot be read as multipart/form-data', cause)),
-    )
-    parser.on('finish', () =>
-      upload
-        ? upload.then(resolve, reject)
-        : reject(malformedForm('has no file: send one, with its name')),
-    )
-    body.on('error', reject)
-    body.pipe(parser)
-    return await promise
+      parser.on(event, () =>
+        parser.destroy(malformedForm('has more than one file, or too many fields')),
+      )
+    await pipeline(sent, parser)
+    if (!upload) throw malformedForm('has no file: send one, with its name')
+    return await upload
   } catch (error) {
     const told =
       error instanceof ApiError
@@ -186,8 +176,6 @@ const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
     file?.destroy(told)
     upload?.then(({ id }) => withdraw(receiving.core, id)).catch(() => {})
     throw told
-  } finally {
-    body.destroy()
   }
 }
 

@@ -143,9 +143,9 @@ describe('pictures of a store of 0.2.0', () => {
       const stops =
         <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) =>
         async (...given: Given): Promise<Result> => {
-          if (left-- === 0) throw new Error('stopped before')
+          if (left-- <= 0) throw new Error('stopped before')
           const result = await work(...given)
-          if (left-- === 0) throw new Error('stopped after')
+          if (left-- <= 0) throw new Error('stopped after')
           return result
         }
       const stopped = {
