@@ -44,6 +44,9 @@ const loan = changed(author, {
   policy: { read: admin },
 })
 
+/** Files that were bytes of another table. */
+const former = (table: string) => ({ table, row: 'id', bytes: 'bytes', type: 'type' })
+
 areTold({
   'book.sub_title is not named like createdAt: begin with a small letter and use only letters and digits':
     withFields({ sub_title: text({ max: 9 }) }),
@@ -251,6 +254,17 @@ areTold({
   'book.cover is a file, which no other row can have the same of: leave unique out': withFields({
     cover: file({ accept: ['image/*'], max: 1, nullable: true, unique: true }),
   }),
+  'book.cover is moved from pictures, and callers set it meanwhile: let an action write it, with settableBy: nobody':
+    withFields({
+      cover: file({ accept: ['image/*'], max: 9, nullable: true, movedFrom: former('pictures') }),
+    }),
+  'book.cover is moved from authors, the table of author, which is dropped in the end: leave that entity out':
+    withFields({
+      cover: file({
+        ...{ accept: ['image/*'], max: 9, nullable: true },
+        ...{ movedFrom: former('authors'), settableBy: nobody },
+      }),
+    }),
   'book.cover is a file, which has one address in all versions: leave until and from out':
     withFields({
       cover: file({ accept: ['image/*'], max: 9, nullable: true, until: { 1: { name: 'image' } } }),
