@@ -378,8 +378,10 @@ describe('the memory of verified tokens', () => {
     assert.equal(verified.viewerOf('a'), anonymous)
     time = 9_999
     assert.equal(verified.viewerOf('a'), anonymous)
+    assert.ok(verified.has('a'))
     time = 10_000
     assert.equal(verified.viewerOf('a'), undefined)
+    assert.ok(!verified.has('a'))
   })
 
   test('believes a key until its time and again when that is put off', () => {
@@ -389,6 +391,8 @@ describe('the memory of verified tokens', () => {
     verified.add('a', grant, leased)
     time = 100
     assert.equal(verified.viewerOf('a'), undefined)
+    // Its caller asks for no more than its key.
+    assert.ok(verified.has('a'))
     leased.until = 200
     assert.equal(verified.viewerOf('a'), anonymous)
   })

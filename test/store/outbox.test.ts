@@ -106,6 +106,8 @@ test('an effect is given up after 20 tries, said so once, and kept for the opera
   await signUp(world, 'Later')
   await until('the later one is given up', () => givenUp().length === 2)
   assert.equal(tries, 40)
+  const reasons = givenUp().map(event => 'reason' in event && event.reason)
+  assert.deepEqual(reasons, ['never', 'never'])
   assert.deepEqual(await world.rows('select effect, due_at from outbox'), [
     ['user create', null],
     ['user create', null],
