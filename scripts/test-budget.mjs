@@ -28,27 +28,22 @@ const seconds = () => {
   return (user + system) / 1e6
 }
 
-const timed = () => {
-  const begun = seconds()
-  loop()
-  return seconds() - begun
-}
-
-/** In a thread of its own, whose memory is its own: times the loop now and then; asked, tells the middle of it, and what all this took itself. */
+/** In a thread of its own, whose memory is its own: times loops now and then; asked, tells the mean of one, and what all this took itself. A kernel may tell the time of a thread in steps that are longer than a loop, so each time is of many, and the mean is of all. */
 const sampling = () => {
   for (let n = 0; n < 100; n++) loop() // compiled now
-  const samples = []
+  const sum = { loops: 0, took: 0 }
   const sample = () => {
     loop() // what others had in the caches is gone now
-    samples.push(timed(), timed())
+    const begun = seconds()
+    for (let n = 0; n < 10; n++) loop()
+    sum.took += seconds() - begun
+    sum.loops += 10
   }
   const timer = setInterval(sample, 2000)
   parentPort.once('message', () => {
     clearInterval(timer)
     for (let n = 0; n < 5; n++) sample()
-    samples.sort((one, other) => one - other)
-    const loopTook = samples[Math.floor(samples.length / 2)]
-    parentPort.postMessage({ loopTook, calibrationTook: seconds() })
+    parentPort.postMessage({ loopTook: sum.took / sum.loops, calibrationTook: seconds() })
   })
 }
 if (!isMainThread) sampling()
