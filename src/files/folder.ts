@@ -15,15 +15,11 @@ import {
 import type { Chunks } from '#http/reply.ts'
 
 const flush = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } catch (error) {
+  await using handle = await open(folder, 'r')
+  await handle.sync().catch(error => {
     // Windows flushes no folder.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error
-  } finally {
-    await handle.close()
-  }
+    if (error.code !== 'EPERM') throw error
+  })
 }
 
 /** Read at once: more than Node's usual, as each read is a turn of the thread pool, and below 128 KiB, from which on glibc as `npm start` sets it maps and clears memory anew for who tells of none that is spent. */
@@ -34,18 +30,14 @@ const chunksOf = (path: string, { first, last }: ByteRange): Chunks => {
   const free: Uint8Array[] = []
   const read = async function* () {
     // Opened with the first read, so that an answer which nobody takes leaves no open file.
-    const handle = await open(path)
-    try {
-      for (let at = first; at <= last; ) {
-        const wanted = Math.min(readBytes, last - at + 1)
-        const memory = free.pop() ?? Buffer.allocUnsafeSlow(wanted)
-        const { bytesRead } = await handle.read(memory, 0, wanted, at)
-        if (bytesRead === 0) return
-        at += bytesRead
-        yield memory.subarray(0, bytesRead)
-      }
-    } finally {
-      await handle.close()
+    await using handle = await open(path)
+    for (let at = first; at <= last; ) {
+      const wanted = Math.min(readBytes, last - at + 1)
+      const memory = free.pop() ?? Buffer.allocUnsafeSlow(wanted)
+      const { bytesRead } = await handle.read(memory, 0, wanted, at)
+      if (bytesRead === 0) return
+      at += bytesRead
+      yield memory.subarray(0, bytesRead)
     }
   }
   return Object.assign(read(), {
@@ -53,44 +45,43 @@ const chunksOf = (path: string, { first, last }: ByteRange): Chunks => {
   })
 }
 
+/** Makes a folder and those above it, and flushes where each is an entry. Node's own recursion never ends where none can be made, as below `/proc`. */
+const make = async (folder: string): Promise<void> => {
+  const alone = () => mkdir(folder, { mode: 0o700 })
+  try {
+    await alone().catch(async error => {
+      if (!isMissing(error)) throw error
+      await make(dirname(folder))
+      await alone()
+    })
+    await flush(dirname(folder))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
 /** The store of a folder, which is made with the first file. */
 export const folderStore = (root: string): FileStore => {
   const label = `the folder ${root}`
   const parts = join(root, 'parts')
   const pathOf = (name: string) => join(root, placeOf(name))
-  const made = new Set<string>()
-  /** Makes a folder below the root and flushes those that got a new entry by that. */
-  const make = async (folder: string): Promise<void> => {
-    if (made.has(folder)) return
-    const first = await mkdir(folder, { recursive: true, mode: 0o700 })
-    if (first !== undefined)
-      for (let at = folder; at.length >= first.length; at = dirname(at)) await flush(dirname(at))
-    made.add(folder)
-  }
   const place = async (path: string, name: string): Promise<void> => {
     const target = pathOf(name)
-    const folder = dirname(target)
-    const moved = async () => {
-      await make(folder)
-      // A rename also gives bytes that were there already a new time, from which garbage is counted.
-      await rename(path, target)
-      await flush(folder)
-    }
-    await moved().catch(error => {
-      // Somebody removed the empty folders since.
+    // A rename also gives bytes that were there already a new time, from which garbage is counted.
+    const moved = () => rename(path, target)
+    await moved().catch(async error => {
       if (!isMissing(error)) throw error
-      made.clear()
-      return moved()
+      await make(dirname(target))
+      await moved()
     })
+    await flush(dirname(target))
   }
-  const sizeOf = (name: string): Promise<number | undefined> =>
-    stat(pathOf(name)).then(
-      ({ size }) => size,
-      error => {
-        if (!isMissing(error)) throw error
-        return undefined
-      },
-    )
+  /** What is known of the file of a name; undefined where it is not there. */
+  const statOf = (name: string) =>
+    stat(pathOf(name)).catch(error => {
+      if (!isMissing(error)) throw error
+    })
+  const sizeOf = async (name: string) => (await statOf(name))?.size
   return {
     label,
     put: puttingBy(parts, () => make(parts), place),
@@ -113,10 +104,8 @@ export const folderStore = (root: string): FileStore => {
       for (const first of (await entriesOf(root)).filter(isLevel))
         for (const second of (await entriesOf(join(root, first))).filter(isLevel))
           for (const digest of (await entriesOf(join(root, first, second))).filter(isDigest)) {
-            const found = await stat(join(root, first, second, digest)).catch(error => {
-              // It was removed meanwhile.
-              if (!isMissing(error)) throw error
-            })
+            const found = await statOf(digest)
+            // It may have been removed meanwhile.
             if (found) yield { digest, bytes: found.size, changed: found.mtime }
           }
     },

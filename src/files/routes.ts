@@ -2,10 +2,11 @@
 import { writingFor } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storedFile, storeOf } from '#files/by-hand.ts'
-import { fileTag, isSigned, serveFile } from '#files/serve.ts'
+import { isSigned, serveFile } from '#files/serve.ts'
 import { sized, takesPictures } from '#files/sizes.ts'
+import { isDigest } from '#files/store.ts'
 import { givable, receiveUpload, withdraw } from '#files/uploads.ts'
-import { allowedTags, excludedTags } from '#http/conditional.ts'
+import { allowedTags, excludedTags, mismatchOf, preconditionOf } from '#http/conditional.ts'
 import { checkFileRoom } from '#http/memory.ts'
 import { type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { countsFor } from '#http/rows.ts'
@@ -15,6 +16,7 @@ import { typeName, withArticle } from '#model/names.ts'
 import type { JsonSchema, MediaType } from '#model/operation-docs.ts'
 import { isByRow, nobody, refusal, type Viewer } from '#model/policy.ts'
 import {
+  digestAt,
   type FileField,
   fileFacts,
   fileFields,
@@ -29,13 +31,12 @@ import { oneRow } from '#read/selection.ts'
 import { refuseParameters } from '#rest/query.ts'
 import { isOpen, type Mount, pathId, preparedReads, writtenReply } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import { targetOf } from '#rest/writes.ts'
-import { and, name, sql } from '#sql/sql.ts'
+import { and, comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import type { Change } from '#write/change.ts'
 import { inBytes } from '#write/claims.ts'
-import { commandOf, conditionOf, permit, type Writing } from '#write/command.ts'
+import { commandOf, conditionOf, type GuardedStep, permit, type Writing } from '#write/command.ts'
 import { admit, carryOut } from '#write/door.ts'
-import { revisionSteps, type Target, targetSteps } from '#write/guard.ts'
+import { changedSince, seenSql, stillThat, targetSteps } from '#write/guard.ts'
 import { invalid } from '#write/input.ts'
 import { commit } from '#write/write.ts'
 
@@ -148,50 +149,53 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
   },
 })
 
-/** That a row is this one, and its file is shown to the caller: to anybody else an answer would tell which file it has. */
-const readAt = (writing: Writing, { entityName, entity, field }: FileField, id: number) => {
-  const rules = [entity.policy.read, field.readableBy]
-  return and([sql`id = ${id}`, ...rules.map(rule => conditionOf(writing, entityName, rule))])
-}
+/** That the file of a row is shown to the caller: to anybody else an answer would tell which file it has. */
+const isShown = (writing: Writing, { entityName, entity, field }: FileField): Sql =>
+  and([entity.policy.read, field.readableBy].map(rule => conditionOf(writing, entityName, rule)))
 
 /** What the step before a write gives where its row had a file. */
 const hadFile = 'it had a file'
 
 /**
- * The row of a write of its file. `If-Match` and `If-None-Match` may name the file too, by the ETag that a GET of this address has
- * (RFC 9110, section 13.1): what fits the file that the row has now is asked of the revision that it has now.
+ * The steps that compare `If-Match` and `If-None-Match` with a row, and hold it as it is: they may name its revision, or its file by the
+ * ETag that a GET of this address has (RFC 9110, section 13.1). A row that is not the caller's passes, as the write itself says so.
  */
-const rowOfFile = async (
-  mount: Mount,
-  c: Http,
+const preconditions = (
   writing: Writing,
+  c: Http,
   of: FileField,
-): Promise<Target> => {
+  id: number,
+): readonly GuardedStep[] => {
   const { entityName, entity, key } = of
-  const table = name(entity.table)
-  const target = targetOf(c, mount, { entity: entityName, below: undefined })
-  const wanted = allowedTags(header(c, 'if-match'))
-  const unwanted = excludedTags(header(c, 'if-none-match'))
-  if ((wanted ?? unwanted) === undefined) return target
-  const mine = readAt(writing, of, target.id)
-  // A row in any case: what is not there is refused by the steps that follow.
-  const found = sql`select revision, ${name(columnName(key))} from (select 1) as one left join ${table} on ${mine}`
-  const look = commandOf(writing, { name: `look at ${key}`, steps: [{ sql: found }] })
-  const { rows } = await commit(mount.core, look, null)
-  const [revision = null, file = null] = rows[look.makes ?? 0]?.[0] ?? []
-  if (revision === null) return target
-  const now = [Number(revision)]
-  const tag = file === null ? undefined : fileTag(JSON.parse(String(file)).digest)
-  const has = (tags: typeof wanted) => tag !== undefined && tags !== 'any' && tags?.includes(tag)
-  if (has(unwanted)) return { ...target, excluded: 'any' }
-  if (has(wanted)) return { ...target, revisions: now, mismatch: undefined }
-  if (tag !== undefined) return { ...target, mismatch: undefined }
-  if (wanted === 'any')
-    return { ...target, revisions: [], mismatch: `If-Match needs a file, and there is no ${key}` }
-  if (unwanted !== 'any') return target
-  const { revisions = 'any' } = target
-  const both = revisions === 'any' ? now : revisions.filter(one => now.includes(one))
-  return { ...target, revisions: both, excluded: undefined }
+  const [ifMatch, ifNoneMatch] = [header(c, 'if-match'), header(c, 'if-none-match')]
+  const [wanted, unwanted] = [allowedTags(ifMatch), excludedTags(ifNoneMatch)]
+  const { table, fields, policy } = entity
+  const named = preconditionOf(ifMatch, ifNoneMatch, entityName, { table, id })
+  const digest = sql`substr(${name(columnName(key))}, ${digestAt.from}, ${digestAt.length})`
+  // To who may not read it, it is neither this file nor none.
+  const shown = sql`case when ${isShown(writing, of)} then coalesce(${digest}, '') else 'hidden' end`
+  const revision = fields.revision ? sql`revision` : sql`0`
+  const found = sql`select ${revision} as revision, ${shown} as digest from ${name(table)}
+    where ${and([sql`id = ${id}`, conditionOf(writing, entityName, policy.update), ...seenSql(writing, entityName)])}${writing.dialect.lockClause}`
+  const isNamed = (tags: readonly string[] | 'any', revisions: typeof named.revisions): Sql => {
+    if (tags === 'any' || revisions === 'any') return sql`digest <> ''`
+    const digests = tags.map(tag => tag.slice(1, -1))
+    return sql`(revision in (${join([-1, ...(revisions ?? [])], comma)}) or digest in (${join(['-', ...digests], comma)}))`
+  }
+  const step = (condition: Sql, refused: () => ApiError): GuardedStep => ({
+    sql: sql`with found as (${found}) select 1 where not exists (select 1 from found where not (${condition}))`,
+    refused,
+  })
+  const why =
+    wanted === 'any'
+      ? `If-Match needs a file, and there is no ${key}`
+      : named.mismatch && mismatchOf(ifMatch ?? '', entityName, tag => isDigest(tag.slice(1, -1)))
+  const matched = wanted && isNamed(wanted, named.revisions)
+  const other = unwanted && sql`not ${isNamed(unwanted, named.excluded)}`
+  return [
+    ...(matched ? [step(matched, () => changedSince(entityName, why))] : []),
+    ...(other ? [step(other, () => stillThat(entityName))] : []),
+  ]
 }
 
 /**
@@ -207,32 +211,29 @@ const change = async <Received extends { readonly id: string }>(
 ) => {
   const { core, edge, style, version } = mount
   const { entityName: entity, key, field } = of
-  const { policy } = of.entity
   refuseParameters(queryString(c), style)
   const counts = () => countsFor(edge, c, caller, core.model.viewers.entity)
   const writing = await admit(core, caller, [{ does: 'update', entity }], counts)
   permit(writing, field.settableBy, `set the ${key} of ${withArticle(entity)}`)
-  const target = await rowOfFile(mount, c, writing, of)
-  const steps = [
-    ...targetSteps(writing, target, 'update'),
-    ...revisionSteps(writing, target, policy.update),
-  ]
+  const id = pathId(c, 'id', entity)
+  const target = { entity, id }
+  const steps = [...targetSteps(writing, target, 'update'), ...preconditions(writing, c, of, id)]
   await commit(core, commandOf(writing, { name: `precheck ${key}`, steps }), null, { version })
   const sent = await receive?.(writing)
   const read = () => ({ input: { [key]: sent?.id ?? null } })
   // It may have taken a while.
   const now = { ...writing, now: core.now() }
   try {
-    const own = { target: sent ? await rowOfFile(mount, c, now, of) : target, read }
-    const update: Change = { does: 'update', entity, takesParts: false, ...own }
-    const [column, mine] = [name(columnName(key)), readAt(now, of, target.id)]
-    const look = sql`select case when ${column} is not null then ${hadFile} end from ${name(of.entity.table)} where ${mine}${core.dialect.lockClause}`
-    const before = receive ? [{ sql: look, expect: 'any' as const }] : []
+    const update: Change = { does: 'update', entity, takesParts: false, target, read }
+    const look = sql`select case when ${name(columnName(key))} is not null then ${hadFile} end from ${name(of.entity.table)}
+      where ${and([sql`id = ${id}`, isShown(now, of)])}${core.dialect.lockClause}`
+    const looks = receive ? [{ sql: look, expect: 'any' as const }] : []
+    const before = [...looks, ...preconditions(now, c, of, id)]
     const terms = { counts, reading: null, version }
     const done = await carryOut(core, { ...now, before }, update, terms)
     // The step before it makes a command of its own, whose rows come back.
     const isFirst = done.rows.every(([row]) => row?.[0] !== hadFile)
-    return { done, sent, id: target.id, isFirst }
+    return { done, sent, id, isFirst }
   } catch (error) {
     if (sent) await withdraw(core, sent.id).catch(() => {})
     throw error

@@ -146,8 +146,8 @@ export const sweepParts = async (folder: string, before: Date): Promise<void> =>
 
 const fullCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 
-/** Of a folder that is somebody else's, of a disk that is only read, or of no folder. */
-const deniedCodes: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'])
+/** Of a folder that is somebody else's, of a disk that is only read, or of no folder, nor a place for one. */
+const deniedCodes: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOENT'])
 
 /** The error for a caller where the disk is full or takes nothing; any other as it is. */
 const asRefused = (error: unknown): unknown => {
