@@ -2,7 +2,8 @@
  * Sends requests at a fixed rate over many connections, whether or not those before are answered, and tells what became of them.
  * It reads {"url","token","seconds","pid","groups":[{"name","rate","connections","requests"}]} from its input. A group without a `rate`
  * sends its next request on each connection when the last is answered. With `retries`, a request that is refused is sent again at once, so often;
- * with `patience`, answers that took longer, in milliseconds, are counted as late. Sockets are used directly: at ten times what a service can
+ * with `patience`, answers that took longer, in milliseconds, are counted as late; with `isKept` it tells of each answer when it was sent,
+ * in milliseconds since 1970, and what it took. Sockets are used directly: at ten times what a service can
  * serve, a client library would need more than the core it has. With the `pid` of the server it tells the processor time that this took meanwhile, in
  * milliseconds, and in any case how busy it was itself: latencies are no shorter than what it is late by.
  */
@@ -74,6 +75,7 @@ class Group {
   unsent = 0
   bare = 0
   late = 0
+  kept = []
   #next = 0
   #free = []
 
@@ -84,8 +86,9 @@ class Group {
     requests,
     retries = 0,
     patience = Number.POSITIVE_INFINITY,
+    isKept = false,
   }) {
-    Object.assign(this, { name, rate, retries, patience })
+    Object.assign(this, { name, rate, retries, patience, isKept })
     this.requests = requests.map(bytesOf)
     this.lines = Array.from({ length: connections }, () => new Line(this))
     this.#free = [...this.lines]
@@ -117,6 +120,7 @@ class Group {
       if (!/\r\nretry-after: *\d/i.test(head)) this.bare++
     } else if (status >= 200 && status < 300) this.times.ok.push(milliseconds)
     if (milliseconds > this.patience) this.late++
+    if (this.isKept) this.kept.push([performance.timeOrigin + line.sentAt, milliseconds])
     if (status === 503 && !isOver && line.retries-- > 0) return line.send(line.bytes)
     if (this.rate !== undefined) this.#free.unshift(line)
     else if (!isOver && clock() < ends) this.send(line)
@@ -135,6 +139,7 @@ class Group {
       goodput: ok.length / seconds,
       ...percentiles(ok),
       refusedP99: percentiles(refused).p99,
+      ...(this.isKept && { kept: this.kept }),
     }
   }
 }

@@ -37,8 +37,8 @@ export const usage = `Usage: npm run bench -- [postgres | writes | overload | me
   threads         on SQLite: rate, processor time and memory with one, two and four threads, the load on the same cores
   project         on SQLite: processor time of a request in a project of the package beside the service of this checkout, in
                   turns; --seconds 1 --rounds 60 for a steady figure
-  people          on SQLite: reads with tokens of sign-in beside those of a secret, content during the first sign-in, memory, and a
-                  known address beside an unknown one; --only names token, first or address
+  people          on SQLite: reads with tokens of sign-in beside those of a secret, content during the first sign-in and beside
+                  many, memory, and a known address beside an unknown one; --only names token, first, others or address
   files           a file of 1 GB through the service and the folder alone, beside plain streams of Node that hash and flush; point
                   reads beside uploads, kept sizes of pictures, memory; --only names large, beside, sizes or memory
   admin           the admin in Chromium, on SQLite: lists of 100,000 products, and 10,000 imported;

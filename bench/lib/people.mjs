@@ -1,4 +1,4 @@
-/** What sign-in costs and tells: a read in this process with our token beside one with a shared secret, content during the first sign-in, memory, and a known address beside an unknown one. All but the first on a copy of the store, with mail that a server on loopback takes. */
+/** What sign-in costs and tells: a read in this process with our token beside one with a shared secret, content during the first sign-in and during many, memory, and a known address beside an unknown one. All but the first on a copy of the store, with mail that a server on loopback takes. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, writeFileSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SMTPServer } from 'smtp-server'
+import { percentiles } from './answers.mjs'
 import { prepare } from './dataset.mjs'
 import { patient } from './duet.mjs'
 import { median } from './measure.mjs'
@@ -15,11 +16,13 @@ import { flood, pointReads } from './overload.mjs'
 import { residentMemory } from './processes.mjs'
 
 /** Names to choose from by `--only`. */
-export const names = ['token', 'first', 'address']
+export const names = ['token', 'first', 'others', 'address']
 
 /** So many reads with one token before it is the turn of the other. */
 const inTurn = 640
 const others = 200
+/** So many fresh services in each round, since each has one first sign-in. */
+const services = 5
 /** So many a second that the core of the service has time left: what waits for a core that has none says nothing of sign-in. */
 const readsPerSecond = 200
 const signInsPerSecond = 10
@@ -52,16 +55,25 @@ export async function benchPeople(options, { duet, log }) {
           return await use(server)
         } finally {
           await server.stop()
+          // The next is found by the first address in it.
+          server.emptyLog()
         }
       }
       const ofRow = { duet, store, facts }
       if (is('token')) found.token = await tokens(options.rounds)
-      if (is('first')) {
-        const rounds = []
-        for (let round = 0; round < options.rounds; round++)
-          rounds.push(await served({}, server => first(server, mail, ofRow)))
-        found.first = firstOf(rounds)
+      /** One after another, each on a fresh service. */
+      const inTurns = async (count, use) => {
+        const told = []
+        for (let round = 0; round < count; round++)
+          told.push(await served({}, server => use(server, mail, ofRow)))
+        return told
       }
+      if (is('first')) {
+        // The first of all has this process learn how to sign in, which is no matter of the service.
+        await inTurns(1, server => signIn(server, mail, 'nobody-before@example.org'))
+        found.first = firstOf(await inTurns(options.rounds * services, first))
+      }
+      if (is('others')) found.others = othersOf(await inTurns(options.rounds, manySignIns))
       if (is('address'))
         found.address = await served({ DUET_SIGNUP: 'closed' }, server => address(server, store))
     })
@@ -191,47 +203,82 @@ async function tokens(rounds) {
   }
 }
 
-/** Point reads at a rate of their own, alone and while people sign in, the first of whom has the library loaded; and what memory that takes. */
-async function first(server, mail, { duet, store, facts }) {
+/** Point reads at a rate of their own. */
+const readsAt = async (server, { duet, store, facts }, more = {}) => {
   const token = await duet.token(store)
-  const reads = seconds =>
-    flood(server, token, seconds, [
-      { name: 'reads', rate: readsPerSecond, connections: 64, requests: pointReads(facts) },
-    ])
+  const group = { name: 'reads', rate: readsPerSecond, connections: 64, ...more }
+  return async seconds =>
+    (await flood(server, token, seconds, [{ ...group, requests: pointReads(facts) }])).reads
+}
+const since1970 = () => performance.timeOrigin + performance.now()
+
+/** What reads took during the first sign-in, which has the library loaded, and before and after it; and the memory that it takes. */
+async function first(server, mail, ofRow) {
+  const reads = await readsAt(server, ofRow, { isKept: true })
+  await reads(2)
+  const memory = residentMemory(server.pid)
+  const underWay = reads(7)
+  await sleep(3000)
+  const began = since1970()
+  await signIn(server, mail, `first-${randomBytes(6).toString('hex')}@example.org`)
+  const ended = since1970()
+  const grown = residentMemory(server.pid) - memory
+  const { kept } = await underWay
+  const within = (from, to) => kept.flatMap(([at, took]) => (at >= from && at < to ? [took] : []))
+  // What was sent just before may wait for it too.
+  const idle = [...within(0, began - 100), ...within(ended + 1000, Number.POSITIVE_INFINITY)]
+  return { idle, during: within(began, ended), took: ended - began, grown }
+}
+
+const mib = bytes => `${(bytes / 2 ** 20).toFixed(0)} MiB`
+const ms = value => `${value.toFixed(1)} ms`
+
+function firstOf(rounds) {
+  const of = pick => median(rounds.map(pick))
+  const [idle, during] = ['idle', 'during'].map(of =>
+    percentiles(rounds.flatMap(round => round[of])),
+  )
+  const sent = rounds.reduce((sum, { during }) => sum + during.length, 0)
+  line(
+    `p99 of content, idle and during the first sign-in of ${rounds.length}`,
+    `${ms(idle.p99)} and ${ms(during.p99)}`,
+    'as idle',
+  )
+  console.log(
+    `  medians ${ms(idle.p50)} and ${ms(during.p50)}; ${sent} reads during ${of(({ took }) => took).toFixed(0)} ms each`,
+  )
+  const grown = of(({ grown }) => grown)
+  line('memory that the first sign-in takes', `+ ${mib(grown)}`, '75 MiB at most')
+  return { idle, during, sent, took: of(({ took }) => took), grown }
+}
+
+/** Reads alone and while many sign in; and what memory these take. */
+async function manySignIns(server, mail, ofRow) {
+  const reads = await readsAt(server, ofRow)
   await reads(2)
   const idle = await reads(12)
-  const memory = { idle: residentMemory(server.pid) }
+  const memory = residentMemory(server.pid)
   const beside = reads(others / signInsPerSecond + 2)
   const name = randomBytes(6).toString('hex')
-  const began = performance.now()
-  await signIn(server, mail, `first-${name}@example.org`)
-  const firstTook = performance.now() - began
-  memory.first = residentMemory(server.pid)
   const all = []
   for (let at = 0; at < others; at++) {
     all.push(signIn(server, mail, `${name}-${at}@example.org`))
     await sleep(1000 / signInsPerSecond)
   }
   await Promise.all(all)
-  const busy = await beside
-  memory.others = residentMemory(server.pid)
-  return { idle: idle.reads.p99, busy: busy.reads.p99, firstTook, memory }
+  const { p99 } = await beside
+  return { idle: idle.p99, busy: p99, grown: residentMemory(server.pid) - memory }
 }
 
-function firstOf(rounds) {
+function othersOf(rounds) {
   const of = pick => median(rounds.map(pick))
-  const mib = bytes => `${(bytes / 2 ** 20).toFixed(0)} MiB`
   line(
-    `p99 of content, idle and during ${others + 1} sign-ins`,
-    `${of(({ idle }) => idle).toFixed(1)} ms and ${of(({ busy }) => busy).toFixed(1)} ms`,
+    `p99 of content, idle and beside ${signInsPerSecond} sign-ins a second`,
+    `${ms(of(({ idle }) => idle))} and ${ms(of(({ busy }) => busy))}`,
     'as idle',
   )
-  const grown = of(({ memory }) => memory.first - memory.idle)
-  line('memory that the first sign-in takes', `+ ${mib(grown)}`, '75 MiB at most')
-  console.log(
-    `  + ${mib(of(({ memory }) => memory.others - memory.idle))} after ${others} others; the first took ${of(({ firstTook }) => firstTook).toFixed(0)} ms`,
-  )
-  return { rounds, grown }
+  console.log(`  + ${mib(of(({ grown }) => grown))} after ${others} of them`)
+  return { rounds }
 }
 
 /** Addresses of rows that are there. */
