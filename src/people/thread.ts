@@ -1,11 +1,9 @@
 /** The thread of people: better-auth is loaded and runs here, so that no content request waits for it; statements, and what is done to rows of people, go back to the thread that has the store. */
 import { randomUUID } from 'node:crypto'
 import { flushCompileCache } from 'node:module'
-import { getPriority, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
-import '#base/older-node.ts'
 import { callsBetween } from '#base/calls.ts'
 import { createMail } from '#mail/mail.ts'
 import { seen, storeAdapter } from '#people/adapter.ts'
@@ -21,10 +19,6 @@ import { type Sql, sql } from '#sql/sql.ts'
 const port = parentPort
 if (port === null) throw new Error('this file is a thread of a service')
 const { settings, delivery, mark } = workerData as ThreadData
-try {
-  // Content goes first; on Linux this is of the calling thread alone, elsewhere of the whole process.
-  if (process.platform === 'linux') setPriority(Math.min(19, getPriority() + 5))
-} catch {} // A sandbox may forbid it.
 // What loading compiled is there at the next start; at its end this thread has no time for that.
 setTimeout(flushCompileCache, 5000).unref()
 globalThis.fetch = boundedFetch(settings.providers.map(({ issuer }) => issuer))
