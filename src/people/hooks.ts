@@ -1,6 +1,6 @@
 /** What Duet does around the endpoints of the library: limits and guards before them, answers that come before the work, what follows from a change of a row, and the way in by a link. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import type { BetterAuthOptions, BetterAuthPlugin } from 'better-auth'
 import {
   APIError,
@@ -122,6 +122,14 @@ export const sealedUnder =
   (text: string): string =>
     createHmac('sha256', secret).update(text).digest('base64url')
 
+/** The cookie that binds a sign-in with a provider to a browser has the name of its tab too: a later one takes none from an earlier one. */
+const withCookieOf = ({ context }: Context, tab: string) => {
+  const { createAuthCookie } = context
+  const ofTab: typeof createAuthCookie = (name, attributes) =>
+    createAuthCookie(name === 'state' ? `state.${tab}` : name, attributes)
+  return { context: { createAuthCookie: ofTab } }
+}
+
 /** What is done before the endpoints. */
 export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => {
   const { url, secret, limited, development, signUp } = settings
@@ -186,14 +194,16 @@ export const guardsOf = (settings: PeopleSettings, services: PeopleServices) => 
     const { internalAdapter } = context.context
     const found = await internalAdapter.findVerificationValue(`auth-state:${state}`)
     const started: unknown = found && JSON.parse(found.value)
-    if (isObject(started) && isObject(params) && started.provider === params.id) return
+    if (isObject(started) && isObject(params) && started.provider === params.id)
+      return { context: withCookieOf(context, String(started.tab)) }
     throw context.redirect(`${url}/signin?error=state_mismatch`)
   }
-  /** Remembers with a sign-in which provider it was started with. */
-  const withProvider = async ({ body }: Context) =>
-    isObject(body)
-      ? { context: { body: { ...body, additionalData: { provider: body.provider } } } }
-      : undefined
+  /** Remembers with a sign-in which provider it was started with, and in which tab. */
+  const withProvider = async (context: Context) => {
+    const tab = randomUUID()
+    const additionalData = { provider: textIn(context, 'provider'), tab }
+    return { context: { ...withCookieOf(context, tab), body: { additionalData } } }
+  }
 
   /** Whether somebody is signed in, without which the library says so; throws for who is blocked, and where a session of the last ten minutes is needed for an older one. */
   const isIn = async (context: Context, isFresh = true) => {

@@ -211,6 +211,22 @@ test('an identity is removed by a fresh session alone, signs in no more, and doe
   await world.change('alter table users drop column subject')
 })
 
+it('two tabs of a browser that start with a provider both sign in, whichever is back first', async () => {
+  provider.as({ sub: 'tabs', email: 'tabs@example.org', verified: true })
+  const by = visitorOf(world)
+  const tab = async () => {
+    const body = { provider: 'test', callbackURL: '/account', requestSignUp: true }
+    return throughProvider((await by.post('/auth/sign-in/social', body)).json.url)
+  }
+  const [first, second] = [await tab(), await tab()]
+  for (const { pathname, search } of [second, first]) {
+    const { headers } = await by.get(pathname + search)
+    assert.equal(headers.get('location'), '/account')
+    assert.equal((await userOf(by))?.email, 'tabs@example.org')
+  }
+  assert.deepEqual([...by.jar.keys()], ['__Host-duet.session_token'])
+})
+
 it('a callback in another browser, or a second time, signs nobody in, and none leads elsewhere', async () => {
   provider.as({ sub: 'carol', email: 'carol@example.org', verified: true })
   const by = visitorOf(world)
