@@ -123,12 +123,19 @@ export const peopleSettings = (
 /** Where a store remembers under which secret its keys are sealed. */
 const checkName = 'people'
 
-/** Throws a ConfigError if a store was used under another secret, unless the setting names that one as the old one; a new secret is remembered. One that was `isMade` by development itself is taken as it is. */
-export const checkSecret = async (
+const tables = ['auth_sessions', 'auth_accounts', 'auth_verifications', 'auth_keys', 'auth_rates']
+
+/** Throws a ConfigError if a store lacks a table, or was used under another secret, unless the setting names that one as the old one; a new secret is remembered. One that was `isMade` by development itself is taken as it is. */
+export const checkStore = async (
   { session, dialect }: { readonly session: Session; readonly dialect: Dialect },
   { secret, oldSecret }: Pick<PeopleSettings, 'secret' | 'oldSecret'>,
   isMade: boolean,
 ): Promise<void> => {
+  for (const table of tables)
+    if ((await session.query(queryOf(dialect.columnsOf(table), dialect))).length === 0)
+      throw new ConfigError(
+        `the store lacks ${table}, a table of sign-in that was dropped by hand: restore a backup that has it`,
+      )
   const sealedBy = (of: string) => createHmac('sha256', of).update('duet people').digest()
   const known = sql`select value from secrets where name = ${checkName}`
   const [row] = await session.query(queryOf(known, dialect))

@@ -15,7 +15,7 @@ import type { Assets } from '#pages/assets.ts'
 import { mountPeoplePages } from '#pages/people.ts'
 import type { AskPeople, HostOptions, PeopleHost } from '#people/host.ts'
 import { isServed, languageFor, mountPeople } from '#people/mount.ts'
-import { checkSecret, type PeopleSettings, peopleSettings } from '#people/settings.ts'
+import { checkStore, type PeopleSettings, peopleSettings } from '#people/settings.ts'
 import { expired, keySetOf, linkAt, linkFor } from '#people/store.ts'
 import { fileSecret } from '#serve/auth.ts'
 import { queryOf } from '#sql/engine.ts'
@@ -36,9 +36,9 @@ export const peopleFor = (
   return peopleSettings(config, people, model, title, secret, signUpRate)
 }
 
-/** Checks that a store was used under this secret, or under none. */
+/** Checks that a store has the tables of sign-in, and was used under this secret, or under none. */
 export const checkPeople = (store: OpenStore, config: Config, settings: PeopleSettings) =>
-  checkSecret(store, settings, config.values.DUET_PEOPLE_SECRET === undefined)
+  checkStore(store, settings, config.values.DUET_PEOPLE_SECRET === undefined)
 
 /** The path below which the newest REST API changes rows of people, and what a name is called there; undefined if it does not. */
 const restRowOf = (model: Model, { entity: what, name: key }: People) => {

@@ -9,7 +9,7 @@ import { peopleSecret } from '../world.ts'
 const { freshStore } = folderOf('people')
 
 test('the first admin of a production store signs in by the link that people add prints, once, and is administered by the same command', async () => {
-  const { settings } = await freshStore()
+  const { settings, change } = await freshStore()
   const production = {
     ...settings,
     DUET_ENV: 'production',
@@ -91,6 +91,8 @@ test('the first admin of a production store signs in by the link that people add
     1,
   )
   await rotated.end()
+  await change('drop table auth_accounts')
+  await assert.rejects(serve(other), /the store lacks auth_accounts, a table of sign-in/)
 })
 
 it('settings that cannot be stop the start with one sentence, and without a secret sign-in is off', async () => {
