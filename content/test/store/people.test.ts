@@ -54,21 +54,29 @@ after(async () => {
   for (const { close } of [provider, liar, other]) close()
 })
 
+/** Starts with the provider; gives the path by which the browser comes back, or the code of why not. */
+const comingBack = async (
+  by: Visitor,
+  path = '/auth/sign-in/social',
+  more: object = { requestSignUp: true },
+) => {
+  const where = { callbackURL: '/account', errorCallbackURL: '/signin' }
+  const { json, code } = await by.post(path, { provider: 'test', ...where, ...more })
+  if (typeof json?.url !== 'string') return String(code)
+  const { pathname, search } = await throughProvider(json.url)
+  return pathname + search
+}
 /** Signs in with the provider as somebody; gives where the browser is sent in the end. */
 const withProvider = async (
   [sub, email, verified]: readonly [string, string, boolean],
   by: Visitor = visitorOf(world),
-  path = '/auth/sign-in/social',
-  more: object = { requestSignUp: true },
+  ...start: readonly [path?: string, more?: object]
 ) => {
   provider.as({ sub, email, verified })
-  const where = { callbackURL: '/account', errorCallbackURL: '/signin' }
-  const started = await by.post(path, { provider: 'test', ...where, ...more })
-  if (typeof started.json?.url !== 'string')
-    return { by, to: String(started.code), back: undefined }
-  const back = await throughProvider(started.json.url)
-  const done = await by.get(back.pathname + back.search)
-  return { by, to: (done.headers.get('location') ?? done.text).replace(home, ''), back }
+  const back = await comingBack(by, ...start)
+  if (!back.startsWith('/')) return { by, to: back }
+  const done = await by.get(back)
+  return { by, to: (done.headers.get('location') ?? done.text).replace(home, '') }
 }
 /** Adds an identity to the account of somebody who is signed in. */
 const link = (identity: Parameters<typeof withProvider>[0], by: Visitor) =>
@@ -214,13 +222,9 @@ test('an identity is removed by a fresh session alone, signs in no more, and doe
 it('two tabs of a browser that start with a provider both sign in, whichever is back first', async () => {
   provider.as({ sub: 'tabs', email: 'tabs@example.org', verified: true })
   const by = visitorOf(world)
-  const tab = async () => {
-    const body = { provider: 'test', callbackURL: '/account', requestSignUp: true }
-    return throughProvider((await by.post('/auth/sign-in/social', body)).json.url)
-  }
-  const [first, second] = [await tab(), await tab()]
-  for (const { pathname, search } of [second, first]) {
-    const { headers } = await by.get(pathname + search)
+  const [first, second] = [await comingBack(by), await comingBack(by)]
+  for (const back of [second, first]) {
+    const { headers } = await by.get(back)
     assert.equal(headers.get('location'), '/account')
     assert.equal((await userOf(by))?.email, 'tabs@example.org')
   }
@@ -230,14 +234,9 @@ it('two tabs of a browser that start with a provider both sign in, whichever is 
 it('a callback in another browser, or a second time, signs nobody in, and none leads elsewhere', async () => {
   provider.as({ sub: 'carol', email: 'carol@example.org', verified: true })
   const by = visitorOf(world)
-  const started = await by.post('/auth/sign-in/social', {
-    provider: 'test',
-    callbackURL: '/account',
-    requestSignUp: true,
-  })
-  const back = await throughProvider(started.json.url)
+  const back = await comingBack(by)
   const other = visitorOf(world)
-  await other.get(back.pathname + back.search)
+  await other.get(back)
   assert.equal(await userOf(other), undefined)
   const { by: owner } = await signIn(world, 'led@example.org')
   for (const url of [
@@ -442,15 +441,12 @@ it('a blocked person gets no password, no identity, and no proof of an address',
   const { by, id } = await signIn(world, 'barred@example.org')
   const token = await linkTo('barred@example.org')
   provider.as({ sub: 'barred', email: 'barred@example.org', verified: true })
-  const started = await by.post('/auth/link-social', {
-    ...{ provider: 'test', callbackURL: '/account', errorCallbackURL: '/account' },
-  })
-  const back = await throughProvider(started.json.url)
+  const back = await comingBack(by, '/auth/link-social', {})
   await block(id)
   const refused = await reset(token)
   assert.deepEqual([refused.status, refused.code], [400, 'INVALID_TOKEN'])
-  const { headers } = await by.get(back.pathname + back.search)
-  assert.match(headers.get('location') ?? '', /\/account\?error=BLOCKED/)
+  const { headers } = await by.get(back)
+  assert.match(headers.get('location') ?? '', /\/signin\?error=BLOCKED/)
   assert.equal(await ways(id), 0)
   await signIn(world, 'free@example.org')
   const before = world.letters.length
