@@ -37,6 +37,7 @@ test('a repetition within one that has no sign of its own is found', () => {
     /^(漢+)+$/u,
     /^(ж|Ж)+$/iu,
     /^(\u{6f22}|漢)+$/u,
+    /^(?:\u6f22|[\u6f22\u6f23])+$/,
     // Letters of scripts that have no letter in the pattern, and case that a part of it ignores.
     /^(?:\p{Script=Thai}|\p{L})+$/u,
     /^(?:[\u3040-\u309f]|\p{L})+$/u,
