@@ -85,8 +85,9 @@ const entities: Entities = {
       id: id(),
       text: text({ max: 2000 }),
       bookId: reference('book', { onDelete: 'cascade' }),
+      aboveId: reference('line', { onDelete: 'set null', nullable: true }),
     },
-    relations: { book: one('book', 'bookId') },
+    relations: { book: one('book', 'bookId'), above: one('line', 'aboveId') },
     policy: { read: anyone, create: signedIn },
     rest: { ...usual.rest, writes: ['create'] },
   }),
@@ -383,6 +384,9 @@ const sums: readonly Attack[] = [
   ),
 ]
 
+const across = (key: string) =>
+  `{ lines(orderBy: [{ above: { above: { above: { ${key} } } } }]) { id } }`
+
 const lists: readonly Attack[] = [
   gql('an order by a field of admins', unreadable, books('orderBy: [{ code: ASC }]')),
   gql('an order by a field of others’ rows', unreadable, books('orderBy: [{ margin: DESC }]')),
@@ -391,6 +395,8 @@ const lists: readonly Attack[] = [
     answered,
     '{ lines(orderBy: [{ book: { price: DESC } }]) { id } linesConnection(orderBy: [{ book: { title: ASC } }]) { edges { cursor } } books(orderBy: [{ shelf: { label: ASC } }]) { id } }',
   ),
+  gql('an order across three relations', answered, across('id: ASC')),
+  gql('an order across four relations', refused, across('book: { id: ASC }')),
   gql('an order by five keys', refused, books(`orderBy: [${'{ pages: ASC }'.repeat(5)}]`)),
   gql(
     'the same key of an order again',
@@ -453,7 +459,7 @@ const addresses: readonly Attack[] = [
     '422 VALIDATION_ERROR',
     `books?${'tags.books.'.repeat(90)}id=1`,
   ),
-  get('a search for half a character', answered, 'books?search=%ED%A0%80'),
+  get('a search for half a character', '400 MALFORMED_REQUEST', 'books?search=%ED%A0%80'),
   get('a number beyond all', '422 VALIDATION_ERROR', 'books?page=1e400'),
   get('a limit beyond all', answered, 'books?limit=99999999'),
   get('a cursor of another list', '422 VALIDATION_ERROR', 'lines?cursor=AAAA'),
