@@ -85,7 +85,6 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
             'The width in pixels, of a picture; in WebP or AVIF where Accept names them.',
         },
       }),
-      until: { schema: { type: 'string' }, description: 'Of a signed address: its end.' },
       seal: { schema: { type: 'string' }, description: 'Of a signed address: its seal.' },
     },
     forms: formsOf(file),
@@ -103,32 +102,33 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     const root = oneRow(entityName, [{ kind: 'field', key, field: key }])
     const readFor = preparedReads(core, 50, () => root)
     /** The file of whoever has a signed address, which was given to one who may read it. */
-    const signedFile = async (c: Http, id: number, query: URLSearchParams) => {
+    const signedFile = async (c: Http, id: number, seal: string) => {
       const stored = await storedFile(core, { entity: entityName, field: key, id })
-      const { path } = c.req
-      if (stored && isSigned(core.cursorKey, path, stored.digest, query, core.now())) return stored
+      if (stored && isSigned(core.cursorKey, c.req.path, stored.digest, seal, core.now()))
+        return stored
       throw new ApiError(
         'FORBIDDEN',
         'The signed address is over, or of another file: read the row again for a new one',
       )
     }
+    /** The file of whoever may read row and field. */
+    const fileOfRow = async (c: Http, id: number, viewer: Viewer): Promise<StoredFile | null> => {
+      const text = await readCached(
+        reader,
+        readFor(viewer.role, '', undefined),
+        [viewer.subject ?? viewer.id, id],
+        { by: '', make: ([answer]) => answer?.text ?? 'null' },
+        readOptionsOf(edge, c, viewer),
+      )
+      const row = JSON.parse(text)
+      if (row === null) throw notFound(entityName, id)
+      return row[key]
+    }
     return async (c, viewer, named) => {
       const id = pathId(c, 'id', entityName)
       const query = new URLSearchParams(queryString(c))
-      let stored: StoredFile | null
-      if (hasSeal(c)) stored = await signedFile(c, id, query)
-      else {
-        const text = await readCached(
-          reader,
-          readFor(viewer.role, '', undefined),
-          [viewer.subject ?? viewer.id, id],
-          { by: '', make: ([answer]) => answer?.text ?? 'null' },
-          readOptionsOf(edge, c, viewer),
-        )
-        const row = JSON.parse(text)
-        if (row === null) throw notFound(entityName, id)
-        stored = row[key]
-      }
+      const seal = query.get('seal')
+      const stored = seal === null ? await fileOfRow(c, id, viewer) : await signedFile(c, id, seal)
       if (stored === null)
         throw new ApiError('NOT_FOUND', `The ${key} of ${entityName} ${id} not found`)
       checkFileRoom(edge.memory, edge.callerOf(c, viewer))

@@ -1,9 +1,9 @@
 /** Files as answers: whole or one range, with validators, and so that no browser runs them. */
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#errors.ts'
 import type { ByteRange, FileStore } from '#files/store.ts'
 import { allowedTags, isNotModified } from '#http/conditional.ts'
 import type { Reply } from '#http/reply.ts'
+import { openCursor, sealCursor, sealOf } from '#read/cursor.ts'
 
 /** A file that may be shown to who asks. */
 export type Shown = {
@@ -106,11 +106,6 @@ export const serveFile = async (
 /** How long an address holds, in milliseconds. */
 export const signedFor = 300_000
 
-const sealOf = (key: Uint8Array, path: string, digest: string, end: number): string =>
-  createHmac('sha256', key)
-    .update(JSON.stringify(['file', path, digest, end]))
-    .digest('base64url')
-
 /** The address of a file at that path, which holds five minutes from now; `key` is the store's. */
 export const signedAddress = (
   key: Uint8Array,
@@ -118,21 +113,18 @@ export const signedAddress = (
   digest: string,
   now: number,
 ): string => {
-  const end = now + signedFor
-  return `${path}?v=${digest.slice(0, 16)}&until=${end}&seal=${sealOf(key, path, digest, end)}`
+  const seal = sealCursor(sealOf(key, 'file', path, digest), [now + signedFor])
+  return `${path}?v=${digest.slice(0, 16)}&seal=${seal}`
 }
 
-/** Whether the query of an address opens the file that is at that path now. */
+/** Whether the seal of an address opens the file that is at that path now. */
 export const isSigned = (
   key: Uint8Array,
   path: string,
   digest: string,
-  query: URLSearchParams,
+  seal: string,
   now: number,
 ): boolean => {
-  const [until = '', seal = ''] = ['until', 'seal'].map(name => query.get(name) ?? '')
-  const end = Number(until)
-  if (!/^\d{1,15}$/.test(until) || end <= now || end > now + signedFor) return false
-  const [sent, own] = [Buffer.from(seal), Buffer.from(sealOf(key, path, digest, end))]
-  return sent.length === own.length && timingSafeEqual(sent, own)
+  const [end] = openCursor(sealOf(key, 'file', path, digest), seal) ?? []
+  return Number(end) > now
 }
