@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '#errors.ts'
 import { type Moving, moveFormer } from '#files/former.ts'
-import type { FileStore } from '#files/store.ts'
+import { checkStore, type FileStore } from '#files/store.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName } from '#model/model.ts'
 import { digestAt, fileFields } from '#model/stored-file.ts'
@@ -144,8 +144,8 @@ export const collectGarbage = async (
 const roundsOfADay = 24
 
 /**
- * Moves the files of an earlier release until none is left, and collects garbage, each hour from now on; once a day it looks through the
- * store for bytes without a row. Gives a function that ends it.
+ * Tells at once if files cannot be stored. Moves those of an earlier release until none is left, and collects garbage, each hour from now
+ * on; once a day it looks through the store for bytes without a row. Gives a function that ends it.
  */
 export const startTidying = (
   tidying: Collecting & Moving,
@@ -159,6 +159,10 @@ export const startTidying = (
     if (!signal.aborted) onFailed(message)
   }
   const rounds = async () => {
+    moving = checkStore(tidying.store).catch(({ message, cause }) =>
+      failed(`${tidying.store.label} takes no files: ${cause?.message ?? message}`),
+    )
+    await moving
     for (let round = 0, isMoved = false; !signal.aborted; round++) {
       // Where processes are replaced one by one, an earlier release may serve for an hour yet.
       if (!isMoved && (round > 0 || !tidying.isShared))

@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { folderStore } from '#files/folder.ts'
-import { type FileStore, type Limit, placeOf } from '#files/store.ts'
+import { checkStore, type FileStore, type Limit, placeOf } from '#files/store.ts'
 import { asApiError } from '#http/exchange.ts'
 import type { Chunks } from '#http/reply.ts'
 import type { Event } from '#observe.ts'
@@ -259,12 +259,19 @@ test('a folder that cannot be made is no fault of the service, and its reason go
     const error = await put(folderStore(folder), 'x').catch(error => error)
     const events: Event[] = []
     assert.deepEqual([error.code, error.status], ['UNAVAILABLE', 503])
+    await assert.rejects(checkStore(folderStore(folder)), { code: 'UNAVAILABLE' })
     const told = asApiError(error, '', event => void events.push(event))
     assert.equal(told, error)
     const [event] = events
     const message = event?.kind === 'problem' ? event.message : ''
     assert.ok(message.startsWith(`a file cannot be stored: ${why}`), message)
   }
+})
+
+test('whether files can be stored is tried without a trace', async () => {
+  const folder = join(root, 'tried')
+  await checkStore(folderStore(folder))
+  assert.deepEqual(readdirSync(folder, { recursive: true }), ['parts'])
 })
 
 test('files lie in two levels of folders', () => {

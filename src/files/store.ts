@@ -121,6 +121,15 @@ export const puttingBy =
     }
   }
 
+/** Throws where files cannot be stored: one without bytes is written, flushed and removed. */
+export const checkStore = async ({ put }: FileStore): Promise<void> => {
+  const enough = new Error('it could be stored')
+  const arriving = () => Promise.reject(enough)
+  await put(Readable.from([]), { arriving }).catch(error => {
+    if (error !== enough) throw error
+  })
+}
+
 /** The entries of a folder; none where there is no such folder. */
 export const entriesOf = async (folder: string): Promise<string[]> => {
   try {
