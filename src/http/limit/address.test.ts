@@ -50,6 +50,11 @@ test('a trusted proxy is believed about the client of its request', () => {
   assert.equal(client('192.0.2.8', '203.0.113.9'), '192.0.2.8')
 })
 
+test('the port of a client is no part of its address', () => {
+  for (const spelled of ['203.0.113.9:51234', '[::ffff:203.0.113.9]:80', '[::ffff:203.0.113.9]'])
+    assert.equal(client('10.0.0.1', `1.1.1.1, ${spelled}`), '203.0.113.9', spelled)
+})
+
 test('addresses that a caller wrote itself do not count [H15]', () => {
   assert.equal(client('10.0.0.1', '1.1.1.1, 203.0.113.9'), '203.0.113.9')
   assert.equal(client('10.0.0.1', '10.0.0.2, 1.1.1.1,203.0.113.9 , 10.0.0.3'), '203.0.113.9')
@@ -63,7 +68,7 @@ test('a list of nothing but trusted proxies leads to the first of them', () => {
 })
 
 test('a text that is no address ends the search for the client', () => {
-  for (const garbage of ['', 'unknown', '_hidden', '1.1.1', '01.1.1.1', '1.1.1.1:80', '[::1]', 'x'])
+  for (const garbage of ['', 'unknown', '_hidden', '1.1.1', '01.1.1.1', '1.1.1.1:x', '[1', 'x'])
     assert.equal(client('10.0.0.1', `203.0.113.9, ${garbage}, 10.0.0.2`), '10.0.0.2', garbage)
   assert.equal(client('10.0.0.1', 'garbage'), '10.0.0.1')
   assert.equal(client('10.0.0.1', ','.repeat(5000)), '10.0.0.1')

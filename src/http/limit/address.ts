@@ -22,6 +22,9 @@ export const trustOf = (networks: readonly string[]): Trust => {
   return address => list.check(address, familyOf(address))
 }
 
+/** An address with the port of its client, as some proxies write it (Azure, IIS), or in brackets. */
+const withPort = /^(?:\[([\da-f:.%]+)\](?::\d+)?|([\d.]+):\d+)$/i
+
 /**
  * The client of a request that `peer` sent. The last address of `X-Forwarded-For` is believed where `peer` is a trusted
  * proxy, and each address further left where the one after it is trusted too.
@@ -35,7 +38,7 @@ export const clientOf = (
   if (!isTrusted(client)) return client
   const hops = forwardedFor()?.split(',') ?? []
   for (const hop of hops.reverse()) {
-    const text = hop.trim()
+    const text = hop.trim().replace(withPort, '$1$2')
     if (isIP(text) === 0) return client
     client = plain(text)
     if (!isTrusted(client)) return client
