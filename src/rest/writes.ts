@@ -1,4 +1,5 @@
 /** POST, PUT, PATCH and DELETE of plain resources, and the actions: each request translated into a change, which the door does, and answered with the resulting object. */
+import { hash } from 'node:crypto'
 import { isObject, type JsonObject } from '#base/object.ts'
 import { bodyType, jsonBody, noBody, plainBytes } from '#http/body.ts'
 import { preconditionOf, presenceOf, refusePreconditions } from '#http/conditional.ts'
@@ -331,13 +332,14 @@ export const serveAction = (mount: Mount, action: Action): RestHandler => {
         const bytes = byteLimit === undefined ? undefined : await plainBytes(c, byteLimit)
         const input = bytes ? {} : await jsonBody(c, edge.bodyLimit, bodyTypes, true)
         withoutParameters(c, style)
+        const sent = bytes ? { bytes: hash('sha256', bytes) } : input
         return {
           input,
           hasBody: input !== noBody,
           ...(bytes && { bytes }),
           ifMatch: header(c, 'if-match'),
           ifNoneMatch: header(c, 'if-none-match'),
-          idempotency: method === 'POST' ? idempotencyFor(c, mount, viewer, input) : undefined,
+          idempotency: method === 'POST' ? idempotencyFor(c, mount, viewer, sent) : undefined,
         }
       },
     }),

@@ -346,7 +346,8 @@ const readLink = async ({ writing, change }: Doing<LinkChange>): Promise<Ready> 
 
 const noBytes = new Uint8Array()
 
-const readAction = async ({ store, writing, change, terms }: Doing<Act>): Promise<Ready> => {
+const readAction = async (doing: Doing<Act>): Promise<Ready> => {
+  const { store, writing, change, terms } = doing
   const { action, id, target } = change
   const { input, idempotency, hasBody, bytes = noBytes, ifMatch, ifNoneMatch } = await change.read()
   // The steps that compare the row's revision come first.
@@ -355,7 +356,11 @@ const readAction = async ({ store, writing, change, terms }: Doing<Act>): Promis
   const given = { id, body: input, hasBody, bytes, ifMatch, ifNoneMatch, ...own }
   const check = action.bytes === undefined ? undefined : actionPrecheck(action, writing, id)
   // Bytes of who may not write the row are kept nowhere.
-  if (check) await commit(store, check(), null, { version: terms.version })
+  try {
+    if (check) await commit(store, check(), null, { version: terms.version })
+  } catch (error) {
+    return { finish: () => refuse(doing, error, idempotency) }
+  }
   if (action.about !== null) await store.files?.former?.move(action.about, id)
   return { command: await actionCommand(action, { ...writing, before }, given), idempotency }
 }

@@ -534,6 +534,22 @@ suite('files', () => {
     assert.match(used.text, /no upload of yours that waits/)
   })
 
+  test('an action whose body is bytes has its one effect under a key, which knows the bytes and outlives the row', async () => {
+    const { id } = await album()
+    const [first, other] = [png(3, 1), png(4, 1)]
+    const scan = async (raw: typeof first, key = 'scan') => {
+      const headers = { ...picture, 'Idempotency-Key': key }
+      const told = await world.ask(`POST /api/albums/${id}/scan`, { as: 2, raw, headers })
+      return [told.status, told.headers.get('idempotency-replayed')]
+    }
+    assert.deepEqual(await scan(first), [204, null])
+    assert.deepEqual(await scan(other), [422, null])
+    assert.equal((await world.ask(`DELETE /api/albums/${id}`, { as: 2 })).status, 204)
+    assert.deepEqual(await scan(first), [204, 'true'])
+    assert.deepEqual(await scan(other), [422, null])
+    assert.deepEqual(await scan(other, 'another'), [404, null])
+  })
+
   test('a text that looks like a stored file is none', async () => {
     const made = await album({ cover: await upload(png(1, 1)) })
     const [[stored] = []] = await world.rows(`select cover from albums where id = ${made.id}`)

@@ -3,11 +3,13 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { defineContent } from '#content.ts'
+import { giveFile } from '#files/by-hand.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
 import { created, file, id, reference, revision, text } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
 import { anyone, defineRoles, self, signedIn, withRole } from '#model/policy.ts'
+import { commandOf } from '#write/command.ts'
 import type { Action } from '#write/steps/action.ts'
 import { change, insert } from '#write/steps/steps.ts'
 import { historyFor } from '../generated/serve.ts'
@@ -126,6 +128,26 @@ const illustrate: Action = {
   ],
 }
 
+/** The body of an action by hand becomes the cover of an album. */
+const scan: Action = {
+  method: 'POST',
+  name: 'scan albums',
+  path: '/albums/:id/scan',
+  about: 'album',
+  answers: null,
+  rule: self('memberId'),
+  bytes: 1000,
+  described: { operationId: 'scanAlbum', summary: 'Scan an album' },
+  command: async (writing, given) => {
+    const file = await given.services.keepFile({
+      ...{ bytes: given.bytes, name: 'scan.png' },
+      type: 'image/png',
+    })
+    const steps = [giveFile(writing, given, { entity: 'album', field: 'cover', file })]
+    return commandOf(writing, { name: 'scan', steps, status: 204 })
+  },
+}
+
 const folder = ownFolder('gallery')
 for (const engine of ['sqlite', 'postgres'] as const) {
   mkdirSync(join(folder, engine))
@@ -135,7 +157,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 
 export const gallery = defineContent({
   entities,
-  actions: [illustrate],
+  actions: [illustrate, scan],
   viewers: { entity: 'member', roles },
   migrations: pathToFileURL(`${folder}/`),
 })
