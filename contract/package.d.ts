@@ -649,10 +649,8 @@ type Filter = Lifetime & {
 type Form = 'as text' | 'as seconds' | {
     readonly values: Readonly<Record<string, string>>;
 };
-type Former = {
-    readonly reader: Pick<Reader, 'query'>;
+type Former = Stored & {
     readonly writer: Writer;
-    readonly dialect: Dialect;
     readonly entities: Parameters<typeof fileFields>[0];
     readonly keepFile: Services['keepFile'];
 };
@@ -834,7 +832,7 @@ type Limit = {
     readonly check?: (bytes: number) => void;
     readonly begins?: (head: Uint8Array) => Promise<void>;
     readonly arriving?: (digest: string, bytes: number, path: string) => Promise<void>;
-    readonly through?: (path: string) => Promise<boolean>;
+    readonly through?: (path: string) => Promise<Uint8Array | undefined>;
     readonly as?: string;
 };
 type Limits = {
@@ -1507,7 +1505,10 @@ type StepRows = number | Sql | {
 };
 type StepValue = InputValue | Viewer | typeof viewer | typeof now | Sql | Added;
 type StepValues = Readonly<Record<string, StepValue | undefined>>;
-type Stored = Pick<Former, 'reader' | 'dialect'>;
+type Stored = {
+    readonly reader: Pick<Reader, 'query'>;
+    readonly dialect: Dialect;
+};
 type StoredBytes = {
     readonly digest: string;
     readonly bytes: number;
@@ -1796,7 +1797,7 @@ const folded: (from: string, options?: Pick<FieldOptions, 'nullable' | 'unique' 
 }) => Field;
 const formatMinor: (minor: number | bigint, digits: number) => string;
 const formerFiles: (former: Former) => {
-    find: (store: Stored, { entity, field, id }: FileAt, options: ReadOptions) => Promise<import("#sql/engine.ts").Rows | undefined>;
+    find: (store: Stored, { entity, field, id }: FileAt, options: ReadOptions) => Promise<Rows | undefined>;
     move: (entity: string, id: number) => Promise<void>;
 } | undefined;
 const giveFile: ({ model }: Writing, given: Pick<Given, 'id' | 'ifMatch' | 'ifNoneMatch'>, { entity, field, file, instead }: Giving) => GuardedStep;
