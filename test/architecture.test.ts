@@ -443,7 +443,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_844,
+  'src/': 53_788,
   // With all of drafts: no server reads what a migration makes, nor changes a table.
   'kit/': 7097,
   'content/': 2750,
@@ -486,7 +486,7 @@ holds(
 
 test('a house above its budget is seen', () => {
   const file = { path: 'src/a.ts', text: 'a\n'.repeat(3) }
-  assert.deepEqual(budgetFaults([file], { 'src/': 53_844, 'kit/': 0 }), [])
+  assert.deepEqual(budgetFaults([file], { 'src/': 53_788, 'kit/': 0 }), [])
   assert.equal(budgetFaults([file], { 'src/': 2 }).length, 1)
 })
 
