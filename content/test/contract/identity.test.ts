@@ -437,6 +437,15 @@ describe('a user who is deleted and comes back', () => {
     await world.change('delete from cooks where id = ?1 returning id', made.json.id)
     await isGone(own, 'lea')
 
+    // Made past the service, and deleted so after it wrote.
+    await world.change(
+      "insert into cooks (subject, name, created_at) values ('pat', 'Pat', 0) returning id",
+    )
+    const past = await bearer('pat', { name: 'Pat' })
+    await world.ask('POST /api/v1/dishes', { headers: past, body: { title: 'x' } })
+    await world.change("delete from cooks where subject = 'pat' returning id")
+    await isGone(past, 'pat')
+
     // What is kept of them is a digest.
     const kept = (await world.rows('select digest from viewer_subjects')).flat().join(' ')
     assert.doesNotMatch(kept, /kit|idp|lea/)
