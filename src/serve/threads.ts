@@ -3,7 +3,7 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, MessageChannel, Worker, workerData } from 'node:worker_threads'
-import { callsBetween } from '#base/calls.ts'
+import { callsBetween, type Remote } from '#base/calls.ts'
 import { createTallies, forget, numbersOf, type Tallies } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
@@ -15,7 +15,7 @@ import { freePort } from '#serve/listen.ts'
 import { serveMetrics } from '#serve/metrics.ts'
 import type { Program } from '#serve/prepare.ts'
 import { greetingOf, openService, type Running } from '#serve/service.ts'
-import type { FromThread, ThreadSetup, ToThread } from '#serve/serving-thread.ts'
+import type { MainOffers, ThreadOffers, ThreadSetup } from '#serve/serving-thread.ts'
 import { ConfigError } from '#settings.ts'
 
 /** The most threads unless an operator asks for more, and the memory that each is given, in bytes. */
@@ -97,12 +97,12 @@ const scrapeWait = 1000
 const grace = 2000
 
 type KnownThread = {
-  readonly worker: Worker
-  readonly tell: (message: ToThread) => void
+  readonly there: Remote<ThreadOffers>
+  /** Ends it at once, for this reason. */
+  readonly cut: (why?: string) => void
   readonly exited: Promise<unknown>
-  /** What it had counted when it was last asked, and who waits to be told. */
+  /** What it had counted when it was last asked. */
   metrics: ThreadMetrics
-  readonly scrapes: ((metrics: ThreadMetrics) => void)[]
 }
 
 const connectionsIn = (tallies: Tallies) => ({
@@ -115,12 +115,12 @@ const connectionsIn = (tallies: Tallies) => ({
 /** Adds up what threads count; each learns what those of another made of totals that are not small. */
 const countingFor = (threads: ReadonlyMap<number, KnownThread>) => {
   const totals = createTotals()
-  return (message: FromThread & { readonly kind: 'count' }, known: KnownThread): void => {
-    const { what, limit, window, seen } = message
-    const { counted, told } = totals(what, limit, window, seen)
-    known.tell({ kind: 'counted', totals: counted })
-    for (const other of told.size > 0 ? threads.values() : [])
-      if (other !== known) other.tell({ kind: 'totals', what, window, totals: told })
+  return (number: number, ...seen: Parameters<typeof totals>) => {
+    const [what, , window] = seen
+    const { counted, told } = totals(...seen)
+    for (const [other, { there }] of told.size > 0 ? threads : [])
+      if (other !== number) void there.learn(what, window, told)
+    return counted
   }
 }
 
@@ -131,9 +131,9 @@ const metricsOf = (threads: ReadonlyMap<number, KnownThread>) => {
   const gather = async (): Promise<readonly ThreadMetrics[]> => {
     const answers = [...threads.values()].map(known =>
       Promise.race([
-        new Promise<ThreadMetrics>(resolve => {
-          known.scrapes.push(resolve)
-          known.tell({ kind: 'metrics' })
+        known.there.metrics().then(metrics => {
+          known.metrics = metrics
+          return metrics
         }),
         sleep(scrapeWait, undefined, { ref: false }).then(() => known.metrics),
       ]),
@@ -149,10 +149,10 @@ const metricsOf = (threads: ReadonlyMap<number, KnownThread>) => {
   return { gather, retire }
 }
 
-/** Starts a thread of that number, with its part of the store, and calls `onMessage` and `onEnd`, with the reason. */
+/** Starts a thread of that number, with its part of the store and what it is offered, and calls `onEnd` with the reason. */
 const startThread = (
   setup: ThreadSetup,
-  onMessage: (message: FromThread, known: KnownThread) => void,
+  offered: MainOffers,
   onEnd: (why: string) => void,
 ): KnownThread => {
   const worker = new Worker(process.argv[1] as string, {
@@ -161,8 +161,6 @@ const startThread = (
     transferList: [setup.share.port, setup.people],
   })
   const { promise: exited, resolve: setExited } = Promise.withResolvers<void>()
-  const tell = (message: ToThread) => worker.postMessage(message)
-  const known: KnownThread = { worker, tell, exited, metrics: [], scrapes: [] }
   let why: string | undefined
   worker.on('error', (error: Error) => {
     why = error.message
@@ -171,8 +169,12 @@ const startThread = (
     setExited()
     onEnd(why ?? `exit code ${code}`)
   })
-  worker.on('message', (message: FromThread) => onMessage(message, known))
-  return known
+  const cut = (reason?: string): void => {
+    why ??= reason
+    void worker.terminate()
+  }
+  const { there } = callsBetween<ThreadOffers>(worker, offered)
+  return { there, cut, exited, metrics: [] }
 }
 
 /** Starts `count` threads that serve the prepared store, and starts each that dies again; resolves when all of them listen. */
@@ -184,14 +186,14 @@ export const serveInThreads = async (
   const { config, socket } = program
   const { values, development } = config
   const threads = new Map<number, KnownThread>()
-  const tellAll = (message: ToThread) => {
-    for (const { tell } of threads.values()) tell(message)
+  const tellAll = (what: 'damaged' | 'stopped') => (message: string) => {
+    for (const { there } of threads.values()) void there[what](message)
   }
   const service = await openService(program, {
     thread: 'host',
     onFatal,
-    onDamage: message => tellAll({ kind: 'damaged', message }),
-    onStop: message => tellAll({ kind: 'stopped', message }),
+    onDamage: tellAll('damaged'),
+    onStop: tellAll('stopped'),
   })
   const { engine, log, observe, outbox } = service
   const tallies = createTallies(count)
@@ -205,10 +207,18 @@ export const serveInThreads = async (
   const lossBy = countingDeaths(socket !== undefined)
   const { promise: allListen, resolve, reject } = Promise.withResolvers<void>()
 
+  const listenOn = async ({ there, cut }: KnownThread, port: number) => {
+    try {
+      urls.push(await there.listen(port))
+      if (urls.length === count) resolve()
+    } catch (error) {
+      cut((error as Error).message)
+    }
+  }
   const listenAll = async () => {
     // Without this another program that shares its port so would be given a part of the connections.
     port = socket === undefined ? await freePort(config) : config.port
-    tellAll({ kind: 'listen', port })
+    for (const known of threads.values()) void listenOn(known, port)
   }
   const died = async (number: number, why: string) => {
     const { metrics = [] } = threads.get(number) ?? {}
@@ -223,48 +233,37 @@ export const serveInThreads = async (
     begin(number)
     await retire(metrics)
   }
-  const heard = (message: FromThread, known: KnownThread) => {
-    const { tell } = known
-    switch (message.kind) {
-      case 'ready':
-        if (port !== undefined) tell({ kind: 'listen', port })
-        else if (++ready === count) listenAll().catch(reject)
-        return
-      case 'listening':
-        urls.push(message.url)
-        return urls.length === count ? resolve() : undefined
-      case 'loaded':
-        // Code is cached for the flags of the process, so these wait until all is loaded.
-        return ++loaded === count ? keepHeapSmall() : undefined
-      case 'log':
-        return log.add(message.lines)
-      case 'effect':
-        return outbox.wake()
-      case 'count':
-        return tally(message, known)
-      case 'metrics':
-        known.metrics = message.metrics
-        return known.scrapes.shift()?.(message.metrics)
-      case 'damaged':
-        return engine.tellDamage?.(message.message)
-      default:
-        return message satisfies never
-    }
-  }
   const begin = (number: number): void => {
     const share = engine.shareWith?.(number) as EngineShare
     const { port1, port2: people } = new MessageChannel()
     if (service.people) callsBetween(port1, { answer: service.people.ask })
     const setup = { isServingThread: true, number, share, tallies, people } as const
-    const known = startThread(setup, heard, why => void died(number, why))
+    const known = startThread(
+      setup,
+      {
+        ready: () => {
+          if (port !== undefined) void listenOn(known, port)
+          else if (++ready === count) listenAll().catch(reject)
+        },
+        loaded: () => {
+          // Code is cached for the flags of the process, so these wait until all is loaded.
+          if (++loaded === count) keepHeapSmall()
+        },
+        log: log.add,
+        effect: outbox.wake,
+        count: (...seen) => tally(number, ...seen),
+        damaged: message => engine.tellDamage?.(message),
+      },
+      why => void died(number, why),
+    )
     threads.set(number, known)
   }
   const stop = async (): Promise<void> => {
     isEnding = true
-    tellAll({ kind: 'end' })
+    for (const { there } of threads.values()) void there.end()
     const longest = values.DUET_DRAIN_WAIT + values.DUET_SHUTDOWN_TIMEOUT + grace
     const cut = setTimeout(() => {
-      for (const { worker } of threads.values()) void worker.terminate()
+      for (const { cut } of threads.values()) cut()
     }, longest)
     await Promise.all([...threads.values()].map(({ exited }) => exited))
     clearTimeout(cut)
@@ -280,7 +279,7 @@ export const serveInThreads = async (
     await allListen
   } catch (error) {
     isEnding = true
-    for (const { worker } of threads.values()) void worker.terminate()
+    for (const { cut } of threads.values()) cut()
     throw error
   }
   const [url = ''] = urls
