@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -63,4 +63,21 @@ test('rows that hold more than is wanted, or than a list can hold, are read one 
   put([1, 2, 3].map(id => [id, 'x'.repeat(900_000), id]))
   assert.deepEqual(read({}), [['read one by one']])
   assert.throws(() => read({ bytes: 1_000_000 }, one), /more than 1000000 bytes/)
+})
+
+test('a file that cannot be opened stays open nowhere: a series of backups tries it again and again', {
+  skip: process.platform !== 'linux' && 'NOT TESTED: only Linux lists what is open',
+}, () => {
+  const file = join(folder, 'damaged.db')
+  writeFileSync(file, 'no database'.repeat(1000))
+  assert.throws(() => connect(file), /cannot be opened/)
+  const open = readdirSync('/proc/self/fd').map(fd => {
+    try {
+      return readlinkSync(join('/proc/self/fd', fd))
+    } catch {
+      // That of the list itself.
+      return ''
+    }
+  })
+  assert.ok(!open.includes(file))
 })

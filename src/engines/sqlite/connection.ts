@@ -154,7 +154,7 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
       `SQLite ${oldest} or newer is needed, this Node has ${sqlite}: run Node 24.16, or 26 and later`,
     )
 
-  let database: DatabaseSync
+  let database!: DatabaseSync
   try {
     database = new DatabaseSync(file, {
       timeout: busyTimeout,
@@ -175,6 +175,7 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
       pragma wal_autocheckpoint = ${sharesLog ? 0 : usualPages}; pragma journal_size_limit = 67108864;
       pragma trusted_schema = off; pragma cache_size = -8000; pragma temp_store = memory`)
   } catch (cause) {
+    database?.close()
     throw new Error(`the store ${file} cannot be opened: ${(cause as Error).message}`, { cause })
   }
   if (readOnly) database.exec('pragma query_only = on')
