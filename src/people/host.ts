@@ -123,5 +123,3 @@ export const hostPeople = (options: HostOptions) => {
     },
   }
 }
-
-export type PeopleHost = ReturnType<typeof hostPeople>

@@ -13,7 +13,7 @@ import type { People } from '#model/people.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Assets } from '#pages/assets.ts'
 import { mountPeoplePages } from '#pages/people.ts'
-import type { AskPeople, HostOptions, PeopleHost } from '#people/host.ts'
+import { type AskPeople, type HostOptions, hostPeople } from '#people/host.ts'
 import { isServed, languageFor, mountPeople } from '#people/mount.ts'
 import { checkStore, type PeopleSettings, peopleSettings } from '#people/settings.ts'
 import { expired, keySetOf, linkAt, linkFor } from '#people/store.ts'
@@ -64,21 +64,6 @@ export type ServedPeople = {
   readonly close: (wait: number) => Promise<void>
 }
 
-/** The host of the thread of people, loaded and made by the first request. */
-const lazyHost = (options: HostOptions) => {
-  let host: PeopleHost | undefined
-  const load = once(async () => {
-    const { hostPeople } = await import('#people/host.ts').catch(error => {
-      options.observe({ kind: 'problem', message: `sign-in could not be loaded: ${error}` })
-      throw error
-    })
-    host = hostPeople(options)
-    return host
-  })
-  const ask: AskPeople = async request => (await load()).ask(request)
-  return { ask, close: async (wait: number) => host?.close(wait) }
-}
-
 /** Sign-in on an engine; in one of several threads that serve, `askMainThread` has the main thread answer. */
 export const servePeople = (
   engine: Engine,
@@ -90,7 +75,7 @@ export const servePeople = (
   const store = { reader: engine, writer: engine, dialect: engine.dialect }
   const host = askMainThread
     ? { ask: askMainThread, close: async () => {} }
-    : lazyHost({ ...options, ...store })
+    : hostPeople({ ...options, ...store })
   const keySet = () => keySetOf(store, now())
   const parties = () => {
     const { url } = settings()
