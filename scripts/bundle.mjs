@@ -14,8 +14,8 @@ const program = [
 
 /** Threads share nothing with those that start them, and are one file each. */
 const threads = [
-  ...['writer-thread', 'reader-thread'].map(name => `src/engines/sqlite/${name}.ts`),
-  ...['src/base/thread.ts', 'src/people/thread.ts'],
+  ...['thread', 'writer-thread', 'reader-thread'].map(name => `src/engines/sqlite/${name}.ts`),
+  'src/people/thread.ts',
 ]
 
 /** The file of such a module: all are in one folder. */

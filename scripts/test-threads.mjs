@@ -134,7 +134,7 @@ if (process.env.DUET_TEST_THREADS_MADE) {
   )
   workers.Worker = class Worker extends workers.Worker {
     constructor(file, options) {
-      // Each begins in base/thread.ts, and is told which module it runs.
+      // A thread of SQLite begins in thread.ts, and is told which module it runs.
       super(files.get(options?.argv?.[0]) ?? files.get(String(file)) ?? file, options)
     }
   }

@@ -1,7 +1,7 @@
 /** The thread of people, as the thread that has the store sees it: started by the first request that needs it, answered from the store, ended when nobody signs in. */
+import { Worker } from 'node:worker_threads'
 import { callsBetween } from '#base/calls.ts'
 import { endsWithin } from '#base/retry.ts'
-import { startThread } from '#base/start-thread.ts'
 import type { Delivery } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { People } from '#model/people.ts'
@@ -23,11 +23,14 @@ const reaching = new RegExp(
   `^--(tls-m(in|ax)-v|dns-result-order=|(no-)?network-family-${ofSystem})`,
 )
 
-/** The options of this process that hold in the thread too. */
-const threadOptions = (): string[] =>
-  [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].filter(one =>
-    reaching.test(one),
-  )
+/** The options of this process that hold in the thread too; what NODE_OPTIONS imports, such as tracing, does not. */
+const threadOptions = (): string[] => {
+  const { execArgv, env } = process
+  return [
+    ...execArgv.filter(given => given.startsWith('--import')),
+    ...[...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].filter(one => reaching.test(one)),
+  ]
+}
 
 /** What answers requests for sign-in. */
 export type AskPeople = ThreadCalls['answer']
@@ -80,8 +83,7 @@ export const hostPeople = (options: HostOptions) => {
   const begin = () => {
     const { NODE_COMPILE_CACHE: compiled } = process.env
     const mark = dialect.placeholder(1).slice(0, -1)
-    const data = { settings: settings(), delivery, mark } satisfies ThreadData
-    const worker = startThread(new URL('./thread.ts', import.meta.url), data, {
+    const worker = new Worker(new URL('./thread.ts', import.meta.url), {
       // The library writes there by itself, with addresses in its lines.
       stdout: true,
       stderr: true,
@@ -89,6 +91,7 @@ export const hostPeople = (options: HostOptions) => {
       // No variable of the machine is an option: the library would read secrets, trusted origins and telemetry from them. Only where compiled code is kept is Node's own matter.
       env: { NODE_ENV: 'production', ...(compiled && { NODE_COMPILE_CACHE: compiled }) },
       resourceLimits: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
+      workerData: { settings: settings(), delivery, mark } satisfies ThreadData,
     })
     // What nobody reads would stay in memory.
     for (const lines of [worker.stdout, worker.stderr]) lines.resume()

@@ -2,7 +2,7 @@
  * The threads of a SQLite store and the messages between them. Of a job, a text, a plan or the steps of a form are sent once and then
  * named by a number, and what is sent each time is lists: names of members are copied from thread to thread each time.
  */
-import type { MessagePort } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import type { VersionTable } from '#engines/sqlite/changes.ts'
 import type { ServedFiles, SqliteOptions } from '#engines/sqlite/file.ts'
 import type { ErrorCode } from '#errors.ts'
@@ -11,6 +11,17 @@ import type { Answer } from '#read/read.ts'
 import type { Query, Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { DeferredValue, Job, JobStatement, Outcome, Step, Written } from '#write/job.ts'
+
+const bootstrap = new URL('./thread.ts', import.meta.url)
+
+/**
+ * Starts a thread that runs the module at that address, which reads `workerData`. What the operator has the process load before the program, such as
+ * OpenTelemetry, sees nothing of what a thread does, and would take the memory and the time of a second program there.
+ */
+export const startThread = (module: URL, workerData: unknown): Worker => {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  return new Worker(bootstrap, { argv: [module.href], execArgv: [], env, workerData })
+}
 
 export type WriterSetup = Required<
   Pick<SqliteOptions, 'sync' | 'digits' | 'limits' | 'readTimeout'>

@@ -1,7 +1,6 @@
 /** The slow lane of a SQLite file: reads in threads, which are started when reads need them, each doing one thing at a time. */
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { startThread } from '#base/start-thread.ts'
 import { createSlowLane, tookTooLong, usualWaiting } from '#engines/shared/slow-lane.ts'
 import type { SqliteOptions } from '#engines/sqlite/file.ts'
 import {
@@ -9,6 +8,7 @@ import {
   type ReaderReply,
   type ReaderSetup,
   type ReaderTask,
+  startThread,
 } from '#engines/sqlite/protocol.ts'
 import { ApiError } from '#errors.ts'
 import type { ReadPlan } from '#read/plan.ts'

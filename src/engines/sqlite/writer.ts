@@ -1,6 +1,5 @@
 /** The writer as the threads that serve see it: jobs go to the writer thread, and its replies settle them. */
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
-import { startThread } from '#base/start-thread.ts'
 import type { Tally } from '#base/tallies.ts'
 import { tooManyWrites, usualWriteWait } from '#engines/shared/store.ts'
 import { type Disk, goneOf, type SqliteOptions } from '#engines/sqlite/file.ts'
@@ -10,6 +9,7 @@ import {
   type SentJob,
   sharedNow,
   slowFlush,
+  startThread,
   unpackOutcome,
   type WriterReply,
   type WriterSetup,
