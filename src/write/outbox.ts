@@ -3,7 +3,7 @@
  * service deletes once it is done: at least once, in no promised order. No database does that by itself.
  */
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { endsWithin } from '#base/retry.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Entities, entityOf } from '#model/model.ts'
 import { columnName } from '#model/names.ts'
@@ -199,10 +199,7 @@ export const startOutbox = (options: OutboxOptions): Outbox => {
     close: async wait => {
       isClosing = true
       nap.resolve()
-      const done = new AbortController()
-      const late = sleep(wait, undefined, { signal: done.signal }).catch(() => {})
-      await Promise.race([finished, late])
-      done.abort()
+      await endsWithin(wait, finished)
       end.abort()
       // What was interrupted is due again at once.
       await finished
