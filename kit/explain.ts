@@ -19,8 +19,6 @@ the header Server-Timing of its answers in development. It opens no store; the s
 
 /** A row of a table that is printed, by the heads of its columns. */
 type Line = Readonly<Record<string, string>>
-type Explained = Readonly<Record<string, string | readonly Line[] | readonly string[]>>
-
 const rulesOf = (model: Model, name: string): readonly Line[] => {
   const { policy } = entityOf(model, name)
   const { roles } = model.viewers
@@ -128,7 +126,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const definitions = definitionsOf(ddl, model.entities).filter(
     one => one.of === entity.table || (one.of === undefined && one.name === entity.table),
   )
-  const explained: Explained = {
+  const explained: Readonly<Record<string, string | readonly Line[] | readonly string[]>> = {
     entity: name,
     description: entity.description,
     rules: rulesOf(model, name),

@@ -157,8 +157,6 @@ const place: Action = {
   },
 }
 
-type Transition = keyof typeof transitions
-
 /** Puts the items of an order back into the stock. */
 const restockStep = (id: number): GuardedStep => ({
   // An import may list a product twice, and an update joins each row with one other only.
@@ -171,7 +169,7 @@ const restockStep = (id: number): GuardedStep => ({
 })
 
 /** The action that moves an order from one state to the next. */
-const transition = (action: Transition): Action => {
+const transition = (action: keyof typeof transitions): Action => {
   const { from, to, at, restocks } = transitions[action]
   const refused = (id: number, status: unknown): ApiError => {
     const allowed = Object.entries(transitions).flatMap(([other, { from }]) =>

@@ -18,10 +18,8 @@ export type ContractFile = { readonly name: string; readonly text: string }
 
 const contractKinds = ['json', 'graphql', 'ts'] as const
 
-type ContractKind = (typeof contractKinds)[number]
-
 /** The kind of contract that a file name's end says; undefined for another. */
-export const kindOf = (name: string): ContractKind | undefined =>
+export const kindOf = (name: string): (typeof contractKinds)[number] | undefined =>
   contractKinds.find(kind => name.endsWith(`.${kind}`))
 
 /** The JSON of a file; throws a plain error that names one that is none. */

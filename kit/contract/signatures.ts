@@ -8,8 +8,6 @@ const signatureRules = {
   'signature-wider': 'compatible',
 } as const
 
-type SignatureRule = keyof typeof signatureRules
-
 /** A file of signatures: the exported names of each entry point, and the lines of each declaration by name. */
 type Signatures = {
   readonly exports: ReadonlyMap<string, ReadonlySet<string>>
@@ -54,7 +52,7 @@ export const diffSignatures = (
 ): Differences => {
   const [was, is] = [signaturesIn(before), signaturesIn(after)]
   const all: ContractDifference[] = []
-  const add = (rule: SignatureRule, path: string, name: string, message: string) =>
+  const add = (rule: keyof typeof signatureRules, path: string, name: string, message: string) =>
     all.push({
       ...{ class: signatureRules[rule], rule, path, message },
       ...{ hits: 'contents that use it', names: [name] },

@@ -98,8 +98,6 @@ const staleFor = 3_600_000
 const retryAfter = 5_000
 const longestRead = 5_000
 
-type TrustedKey = PublicKey & { from: number; until: number }
-
 /**
  * Finds keys in a set that is read, without a timer, when it is first needed, when it is no longer fresh and when it lacks a key.
  * `initial` is a set that was read already. All times are in milliseconds, as `now` gives them. The finder throws `UNAUTHENTICATED`
@@ -107,7 +105,7 @@ type TrustedKey = PublicKey & { from: number; until: number }
  */
 export const renewing = (source: KeySource, now: () => number, initial?: string): FindKey => {
   /** The keys of the set that was read last, and when that was. */
-  let keys: readonly TrustedKey[] = []
+  let keys: readonly (PublicKey & { from: number; until: number })[] = []
   let readAt = -Infinity
   /** When the set was read last, or tried to be. */
   let triedAt = -Infinity

@@ -50,8 +50,6 @@ export const callerVocabulary = ({ entities }: Model): Omit<CallerVocabulary, 'i
   }
 }
 
-type Single = GraphQLScalarType | GraphQLEnumType
-
 /** Gives the argument `where` of the lists of an entity; `marked` says whether a member is deprecated. */
 export const whereArguments = (
   { entities }: Model,
@@ -65,7 +63,7 @@ export const whereArguments = (
     const field = fieldOf(entity, key)
     const { items } = field
     const operators = operatorsOf(entity, key)
-    const type = leafOf(items ?? field) as Single
+    const type = leafOf(items ?? field) as GraphQLScalarType | GraphQLEnumType
     let called = operators.includes('has') ? 'List' : items ? 'OtherList' : field.file ? 'File' : ''
     if (operators.includes('contains')) called = 'Search'
     // Times may be strings, which are not compared so.

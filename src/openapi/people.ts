@@ -123,9 +123,7 @@ const ownHeaders = {
   'Set-Cookie': { description: 'The session.', schema: text },
   'Set-Auth-Token': { description: 'The session, to be sent as a Bearer token.', schema: text },
 }
-type SignInHeader = keyof typeof ownHeaders
-
-const headersOf = (...names: readonly SignInHeader[]): JsonSchema =>
+const headersOf = (...names: readonly (keyof typeof ownHeaders)[]): JsonSchema =>
   Object.fromEntries(
     (['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Cache-Control', ...names] as const).map(
       name => [name, { $ref: `#/components/headers/${name}` }],

@@ -14,8 +14,6 @@ export const usualTimeouts = {
   /** Within which the last try after conflicts may begin. */
   tries: 3000,
 }
-type WriteTimeouts = Readonly<typeof usualTimeouts>
-
 export type PostgresOptions = {
   readonly url: string
   /** The addresses of its replicas, or that they are looked for, by Patroni's REST endpoints if there are any. */
@@ -29,7 +27,7 @@ export type PostgresOptions = {
   /** How many milliseconds a long read waits for a connection, and any work for one that is being opened: a second unless it is given. */
   readonly poolWait?: number
   /** Other waits of writes than the usual ones. */
-  readonly timeouts?: WriteTimeouts
+  readonly timeouts?: Readonly<typeof usualTimeouts>
   /** All migrations of the store, in order. */
   readonly migrations: readonly Migration[]
 }

@@ -120,13 +120,11 @@ export const sync = (path: string): void => {
   }
 }
 
-type Owner = { readonly uid: number; readonly gid: number }
-
 type ReplaceOptions = {
   /** The mode of the file, taken from one with the same content; unless given that of the file replaced, or the usual one. */
   readonly mode?: number
   /** Whose it is if root writes it; unless given the owner of the file replaced, or root. */
-  readonly owner?: Owner | undefined
+  readonly owner?: { readonly uid: number; readonly gid: number } | undefined
   /** Called just before the rename; throws to prevent it. */
   readonly before?: () => void
 }

@@ -11,10 +11,8 @@ const readVersion = 19
 /** The bytes that every connection of SQLite locks while it is open, and that the last one must have alone to remove the log. */
 const sharedBytes = { offset: 0x4000_0002, length: 510 }
 
-type OpenFile = { readonly descriptor: number; isLocked: boolean }
-
 // None is ever closed: with any descriptor of a file, a process loses all of SQLite's locks on it.
-const openFiles = new Map<string, OpenFile>()
+const openFiles = new Map<string, { readonly descriptor: number; isLocked: boolean }>()
 
 /**
  * Keeps the log of a store when this process closes its last connection, which would otherwise checkpoint and remove it. To be
