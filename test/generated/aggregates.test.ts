@@ -475,6 +475,34 @@ for (const engine of engines)
       )
     })
 
+    test('months beyond the year 9999 come last, and of the parts of a time only years are numbers', async () => {
+      await session.query({ text: 'delete from sales', values: [] })
+      const values = ['2026-01-31T12:00Z', '9999-12-31T23:00Z'].map(
+        moment => `('big', 0, 0, ${Date.parse(moment)})`,
+      )
+      await session.query({
+        text: `insert into sales (kind, cost, margin, sold_at) values ${values.join()}`,
+        values: [],
+      })
+      const { data } = await ask(
+        `{ salesAggregate(groupBy: [soldAtMonth], timeZone: "Asia/Kathmandu", orderBy: [{ soldAtMonth: DESC }]) { soldAtMonth }
+           __type(name: "SaleAggregate") { fields { name type { name } } } }`,
+      )
+      assert.deepEqual(data.salesAggregate, [
+        { soldAtMonth: '+010000-01' },
+        { soldAtMonth: '2026-01' },
+      ])
+      const types = data.__type.fields.filter(({ name }: { name: string }) => /^soldAt./.test(name))
+      assert.deepEqual(
+        types.map(({ name, type }: { name: string; type: { name: string } }) => [name, type.name]),
+        [
+          ['soldAtDay', 'Date'],
+          ['soldAtMonth', 'String'],
+          ['soldAtYear', 'Int'],
+        ],
+      )
+    })
+
     test('groups without end, and words that there are not, are refused', async () => {
       await session.query({ text: 'delete from sales', values: [] })
       const values = Array.from({ length: 1001 }, (_, at) => `('big', ${at}, 0, 0)`).join()
