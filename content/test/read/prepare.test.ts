@@ -137,6 +137,10 @@ const reads: Readonly<
       ],
       [2, 20, 0, 5],
     ],
+    'an offset above the limit beside a row by its id': [
+      [one('user', [field('name')]), products()],
+      [2, 100, 901],
+    ],
     'an offset above the limit': [[products()], [2, 100, 901]],
     'offsets above the limit together': [
       [products(), products()],
