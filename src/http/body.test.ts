@@ -1,23 +1,58 @@
 import assert from 'node:assert/strict'
-import { IncomingMessage } from 'node:http'
+import { type IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '#errors.ts'
+import { createMemory } from '#http/memory.ts'
 import type { Http } from '#http/request.ts'
-import { decodeUtf8, giveUp, parseObject, receiveBody } from './body.ts'
+import { announcesBody, decodeUtf8, giveUp, parseObject, receiveBody } from './body.ts'
 
 const malformed = (message: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.code === 'MALFORMED_REQUEST' && message.test(error.message)
 
-test('a short body of which several pieces came before it is read is whole', async () => {
+/** A request whose body comes from Node, and what is kept of it. */
+const requestOf = (headers: IncomingHttpHeaders) => {
   const incoming = new IncomingMessage(new Socket())
-  incoming.headers['content-length'] = '7'
-  for (const piece of ['{"a":', '1}']) incoming.push(piece)
+  Object.assign(incoming.headers, headers)
   const kept = new Map<string, unknown>()
   const [get, set] = [(key: string) => kept.get(key), kept.set.bind(kept)]
-  await receiveBody({ env: { incoming }, req: {}, get, set } as unknown as Http, 100)
+  return { incoming, kept, c: { env: { incoming }, req: {}, get, set } as unknown as Http }
+}
+
+test('a short body of which several pieces came before it is read is whole', async () => {
+  const { incoming, kept, c } = requestOf({ 'content-length': '7' })
+  for (const piece of ['{"a":', '1}']) incoming.push(piece)
+  await receiveBody(c, 100)
   assert.equal(String(kept.get('body')), '{"a":1}')
+})
+
+test('a body that comes byte by byte takes what Node holds of each, and is put together meanwhile', async () => {
+  const received = async (bytes: number, room: number) => {
+    const { incoming, kept, c } = requestOf({ 'content-length': String(bytes) })
+    // One caller has half of it.
+    const account = createMemory({ bodies: 2 * room }).bodies.of('user 1')
+    kept.set('receiving', { account })
+    const done = receiveBody(c, 1000)
+    setImmediate(() => {
+      for (let n = 0; n < bytes; n++) incoming.push('x')
+      incoming.push(null)
+    })
+    await done
+    return String(kept.get('body')).length
+  }
+  assert.equal(await received(500, 20_000), 500)
+  await assert.rejects(received(60, 10_000), { code: 'OVERLOADED' })
+})
+
+test('a body is announced by its length or by chunks', () => {
+  for (const [headers, is] of [
+    [{}, false],
+    [{ 'content-length': '0' }, false],
+    [{ 'content-length': '1' }, true],
+    [{ 'transfer-encoding': 'chunked' }, true],
+  ] as const)
+    assert.equal(announcesBody(requestOf(headers).c), is)
 })
 
 test('every JSON object without twice-given members is read as JSON.parse reads it', () => {
