@@ -37,7 +37,7 @@ const programs = [
 ].filter(name => existsSync(new URL(`${name}.ts`, root)))
 
 /** Packages whose many modules go into the files of the program. */
-const bundled = /^(graphql|hono|@hono\/node-server|jose|ipaddr\.js|csv-parse)(\/|$)/
+const bundled = /^(graphql|hono|jose|ipaddr\.js|csv-parse)(\/|$)/
 
 /** The address of each module, and of what was made of it. */
 const addressesOf = (kind, names) =>

@@ -325,7 +325,9 @@ test('a service listens before it loads graphql-js, and needs no driver of a sto
     const packages = packagesWith(path, written)
     assert.ok(packages.has('node:sqlite'))
     assert.deepEqual(
-      ['graphql', 'pg', 'nodemailer', 'prom-client'].filter(name => packages.has(name)),
+      ['graphql', 'pg', 'nodemailer', 'prom-client', 'node:http', 'node:https'].filter(name =>
+        packages.has(name),
+      ),
       [],
     )
   }
@@ -443,7 +445,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_788,
+  'src/': 53_824,
   // With all of drafts: no server reads what a migration makes, nor changes a table.
   'kit/': 7097,
   'content/': 2750,
@@ -472,7 +474,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_470
+const mostTestLines = 89_504
 
 holds(
   'the tests keep to their budget of lines',
@@ -486,7 +488,7 @@ holds(
 
 test('a house above its budget is seen', () => {
   const file = { path: 'src/a.ts', text: 'a\n'.repeat(3) }
-  assert.deepEqual(budgetFaults([file], { 'src/': 53_788, 'kit/': 0 }), [])
+  assert.deepEqual(budgetFaults([file], { 'src/': 53_824, 'kit/': 0 }), [])
   assert.equal(budgetFaults([file], { 'src/': 2 }).length, 1)
 })
 

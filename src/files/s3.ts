@@ -6,13 +6,13 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { lstat, mkdir } from 'node:fs/promises'
-import http, { type IncomingMessage } from 'node:http'
-import https from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsClient } from 'aws4fetch'
+import { http, https } from '#base/http.ts'
 import { ApiError, Failure } from '#errors.ts'
 import { folderStore } from '#files/folder.ts'
 import { type FileStore, isDigest, missing, placeOf, puttingBy, sweepParts } from '#files/store.ts'
@@ -92,7 +92,7 @@ const bucketClient = (settings: S3Settings, patience: number) => {
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
     const signed = Object.fromEntries((await client.sign(url, { method, headers })).headers)
     const length = body && { 'Content-Length': body.bytes }
-    const { request } = url.protocol === 'https:' ? https : http
+    const { request } = url.protocol === 'https:' ? https() : http
     const asked = request(url, { method, headers: { ...signed, ...length }, timeout: patience })
     asked.on('error', () => {})
     let answer: IncomingMessage | undefined

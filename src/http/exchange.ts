@@ -1,7 +1,6 @@
 /** The life of a request, from its first header to its log line. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { passingOn } from '#base/traceparent.ts'
 import {
   type CollectStats,
@@ -12,6 +11,7 @@ import {
   traced,
 } from '#channels.ts'
 import { ApiError, Failure, overloaded } from '#errors.ts'
+import { responseOf, sent } from '#http/answer.ts'
 import { announcesBody, receiveBody, transferCost } from '#http/body.ts'
 import type { Connections } from '#http/connections.ts'
 import type { NameCaller } from '#http/limit/address.ts'
@@ -437,18 +437,14 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   if (requests.hasSubscribers) Object.assign(facts, event)
   if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event, edge.indexesOf)
   edge.observe(event)
-  if (stream && outgoing && c.req.method !== 'HEAD') {
-    outgoing.strictContentLength = true
-    outgoing.writeHead(status, headers)
-    void sendBody(outgoing, stream.body, told)
-    return RESPONSE_ALREADY_SENT
-  }
   const { cookies } = reply
-  const body = stream ? ReadableStream.from(stream.body) : reply.body
-  if (cookies === undefined) return new Response(body, { status, headers })
-  const exposed = headers['Access-Control-Expose-Headers']
+  const exposed = cookies && headers['Access-Control-Expose-Headers']
   if (exposed !== undefined) headers['Access-Control-Expose-Headers'] = `${exposed}, Set-Auth-Token`
-  const response = new Response(body, { status, headers })
-  for (const cookie of cookies) response.headers.append('Set-Cookie', cookie)
-  return response
+  if (!outgoing) return responseOf(status, reply)
+  const isStreamed = stream && c.req.method !== 'HEAD'
+  outgoing.strictContentLength = isStreamed !== undefined
+  outgoing.writeHead(status, cookies ? { ...headers, 'Set-Cookie': [...cookies] } : headers)
+  if (isStreamed) void sendBody(outgoing, stream.body, told)
+  else outgoing.end(reply.body)
+  return sent
 }

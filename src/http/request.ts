@@ -1,16 +1,15 @@
 /** A request: what it says, read in the cheapest way from Node's own parsed headers, and the checks of its head. */
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
-import type { HttpBindings } from '@hono/node-server'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context, Hono } from 'hono'
-import { getPath } from 'hono/utils/url'
 import { ApiError } from '#errors.ts'
 import type { Memory } from '#http/memory.ts'
 import type { Viewer } from '#model/policy.ts'
 import type { Trace } from '#observe.ts'
 
 type Env = {
-  Bindings: Partial<HttpBindings>
+  /** Node's own request and answer; absent where there is no connection, as in tests. */
+  Bindings: { readonly incoming?: IncomingMessage; readonly outgoing?: ServerResponse }
   /** What its body is received under; the body, once it is received, and how to give back what it took; the parameters of a QUERY. */
   Variables: {
     receiving?: {
@@ -137,15 +136,6 @@ export const readOptionsOf = (
 })
 
 const mostHeaders = 100
-
-type Bindings = Http['env'] | undefined
-
-/** The path by which a request is routed; one of a version of HTTP that no answer here is in, such as 2.0 without its framing, has no route. */
-export const routedPath = (request: Request, options?: { readonly env?: Bindings }): string => {
-  const path = getPath(request)
-  const incoming = options?.env?.incoming
-  return (incoming?.httpVersionMajor ?? 1) === 1 ? path : `HTTP/${incoming?.httpVersion} ${path}`
-}
 
 /** Encoded dots, or a segment of dots, which clients resolve before they send a path (RFC 3986, section 5.2.4). */
 const dots = /^[^?]*(%2e|\/\.\.?([/?]|$))/i

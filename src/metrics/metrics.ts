@@ -1,8 +1,9 @@
 /** The metrics of a serving process for Prometheus: what is measured, from which events, and its port. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Registry } from 'prom-client'
+import { createServer } from '#base/http.ts'
 import { urlOn } from '#base/paths.ts'
 import { jobs, onEnd, reads } from '#channels.ts'
 import { createHistogram, type HistogramSeries, register } from '#metrics/histogram.ts'

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { html } from 'hono/html'
 import { once } from '#base/cache.ts'
 import { docsPath, errorsPath, graphqlPath, guidePath, versionsPath } from '#base/paths.ts'
+import { answer } from '#http/answer.ts'
 import { isNotModified } from '#http/conditional.ts'
 import { notAPage } from '#http/reply.ts'
 import { checkHead, type Http, header, requestIdOf } from '#http/request.ts'
@@ -86,8 +87,8 @@ export const send = ({ body, headers }: WebPage, c: Http): Response => {
   checkHead(c)
   const all = { ...headers, 'X-Request-Id': requestIdOf(c) }
   return isNotModified(header(c, 'if-none-match'), headers.ETag as string)
-    ? new Response(null, { status: 304, headers: all })
-    : new Response(body, { headers: all })
+    ? answer(c, 304, { headers: all, body: null })
+    : answer(c, 200, { headers: all, body })
 }
 
 /** A body with the headers of a page: revalidated on each visit, and chosen by `Accept`. */

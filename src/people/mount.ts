@@ -1,5 +1,5 @@
 /** The paths of sign-in in an app: exactly those of the list, each through the life of any request; what the library has besides nobody reaches. */
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES } from '#base/http.ts'
 import type { JsonObject } from '#base/object.ts'
 import { errorsPath } from '#base/paths.ts'
 import { ApiError, peopleErrors } from '#errors.ts'

@@ -13,14 +13,7 @@ import { exchange, type HttpContext } from '#http/exchange.ts'
 import { createMemory } from '#http/memory.ts'
 import { noQueue } from '#http/queue.ts'
 import { retryAfterHeader } from '#http/reply.ts'
-import {
-  type App,
-  acceptFor,
-  acceptQuery,
-  type Http,
-  queryMethod,
-  routedPath,
-} from '#http/request.ts'
+import { type App, acceptFor, acceptQuery, type Http, queryMethod } from '#http/request.ts'
 import { allowing, ExactFirst, unrouted, wholeServer } from '#http/routes.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, judge } from '#model/policy.ts'
@@ -203,7 +196,7 @@ export const createApp = (
   const { core, content, notices } = options
   const edge: HttpContext = { ...options.edge, positionStatus: core.reader.positionStatus }
   const { versions } = core.model
-  const app: App = new Hono({ getPath: routedPath, router: new ExactFirst() })
+  const app: App = new Hono({ router: new ExactFirst() })
   const { actions } = content
   const { development, served } = options
   const assets = assetsOf(options)

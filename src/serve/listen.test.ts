@@ -91,6 +91,37 @@ test('connections above the most are closed at once, and those that are open are
   await server.close(0)
 })
 
+test('the URL of a request is of its target and its Host, and none of another host', async () => {
+  const app = { fetch: ({ url }: Request) => new Response(url) }
+  const server = await listen(app, loadConfig({ DUET_HOST: 'localhost', DUET_PORT: '0' }), {
+    versions,
+    state: { isDraining: false },
+  })
+  const socket = connect(Number(new URL(server.url).port), 'localhost')
+  for (const [target, host, url] of [
+    ['/a?b=c', 'example.org:8080', 'http://example.org:8080/a?b=c'],
+    ['/a|b', 'example.org', 'http://example.org/a|b'],
+    ['/a/../b', 'example.org', 'http://example.org/b'],
+    ['/a?b=\\', 'example.org', 'http://example.org/a?b=\\'],
+    ['/a', 'EXAMPLE.org:80', 'http://example.org/a'],
+    ['/a', '[::1]:80', 'http://[::1]/a'],
+    ['/a', '127.1', 'http://127.1/a'],
+    ['/a', '', 'http://localhost/a'],
+    ['http://else.org/a', 'example.org', 'http://else.org/a'],
+    ['/a\\b', 'example.org'],
+    ['/a', 'someone@example.org'],
+    ['/a', 'example.org/b'],
+    ['/a', 'exa mple.org'],
+  ]) {
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    const [head, body = ''] = String((await once(socket, 'data'))[0]).split('\r\n\r\n')
+    assert.match(String(head), url ? /^HTTP\/1\.1 200 / : /^HTTP\/1\.1 400 /)
+    if (url) assert.equal(body, url)
+  }
+  socket.destroy()
+  await server.close(0)
+})
+
 const noIpv6 =
   !Object.values(networkInterfaces()).some(all => all?.some(one => one.family === 'IPv6')) &&
   'this machine has no IPv6'

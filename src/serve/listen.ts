@@ -2,13 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import type { IncomingMessage, ServerResponse as Outgoing, Server } from 'node:http'
 import {
   type AddressInfo,
   createServer as createTcpServer,
@@ -16,11 +10,12 @@ import {
   Server as TcpServer,
 } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { getRequestListener, RequestError } from '@hono/node-server'
+import { createServer, ServerResponse, STATUS_CODES } from '#base/http.ts'
 import { urlOn } from '#base/paths.ts'
 import type { Tally } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import { ApiError } from '#errors.ts'
+import { send } from '#http/answer.ts'
 import { isPaced } from '#http/body.ts'
 import { createConnections } from '#http/connections.ts'
 import type { HttpContext } from '#http/exchange.ts'
@@ -82,6 +77,60 @@ const answersOf = (state: ListenOptions['state'], look: number) => {
   return Answer
 }
 
+/** A host and a target that stand in a URL as they are: most are, and to parse them costs as much as to route them. */
+const plainHost = /^[a-z0-9._-]+(:([1-5]\d{3,4}|[6-9]\d{3}))?$/
+const plainTarget = /^\/[!#$&-;=?-[\]_a-z~]*$/
+const dotSegment = /\/\.\.?([/?#]|$)/
+
+/** A backslash, which a URL takes for a slash, before the query. */
+const backslash = /^[^?]*\\/
+
+/** The URL of a request by its target and its Host; throws where they make none, or one of another host than the one that is written. */
+const urlOf = (
+  { url: target = '', httpVersionMajor, httpVersion }: IncomingMessage,
+  host: string,
+): string => {
+  // One of a version of HTTP that no answer here is in, such as 2.0 without its framing, has no route.
+  if (httpVersionMajor !== 1) return `http://localhost/HTTP/${httpVersion}`
+  const isAbsolute = /^https?:\/\//.test(target)
+  const isWrong = backslash.test(target) || !(isAbsolute || target.startsWith('/'))
+  const url = isWrong ? null : URL.parse(isAbsolute ? target : `http://${host}${target}`)
+  const written = plainHost.test(host) ? url?.hostname : host.replace(/:\d*$/, '').toLowerCase()
+  if (url && (isAbsolute || url.hostname === written)) return url.href
+  throw new ApiError(
+    'MALFORMED_REQUEST',
+    'The target of the request and its Host header make no URL: write the one as /path, without a backslash, and the other as host or host:port',
+  )
+}
+
+/**
+ * Node's listener for an app, for requests without a Host with that of `usualHost`. `refuse` makes the reply where there is no URL, or
+ * where something is thrown outside of the app, which is a bug. What the app is given of a request is what it asks a `Request` for: the
+ * rest is read off Node's own.
+ */
+export const answering =
+  (fetch: App['fetch'], usualHost: string, refuse: (error: ApiError) => Reply) =>
+  async (incoming: IncomingMessage, outgoing: Outgoing): Promise<void> => {
+    try {
+      const { url: target = '', method, headers, httpVersionMajor } = incoming
+      const host = headers.host || usualHost
+      const isPlain = plainHost.test(host) && plainTarget.test(target) && !dotSegment.test(target)
+      const url =
+        isPlain && httpVersionMajor === 1 ? `http://${host}${target}` : urlOf(incoming, host)
+      const get = (name: string) => headers[name.toLowerCase()]?.toString() ?? null
+      const request = { method, url, headers: { get } } as unknown as Request
+      const response = await fetch(request, { incoming, outgoing })
+      if (outgoing.headersSent) return
+      const body = new Uint8Array(await response.arrayBuffer())
+      send(outgoing, response.status, { headers: Object.fromEntries(response.headers), body })
+    } catch (cause) {
+      if (outgoing.headersSent) return void outgoing.destroy()
+      const isKnown = cause instanceof ApiError
+      const reply = refuse(isKnown ? cause : new ApiError('INTERNAL', undefined, { cause }))
+      send(outgoing, reply.status, reply)
+    }
+  }
+
 /** Starts to listen; resolves when it does. */
 export const listen = async (
   app: Pick<App, 'fetch'>,
@@ -112,29 +161,13 @@ export const listen = async (
     // Node would refuse it without a body or an id: the app does, as anything else.
     requireHostHeader: false,
   }
-  const answer = getRequestListener(app.fetch, {
-    // The host of the URL of a request without one, such as a check by a proxy in HTTP/1.0.
-    hostname: config.host.includes(':')
-      ? (URL.parse(`http://[${config.host}]`)?.hostname ?? 'localhost')
-      : config.host,
-    // It would cut a sender off half a second after its refusal, which that had not read then perhaps.
-    autoCleanupIncoming: false,
-    errorHandler: cause => {
-      // Anything else that is thrown outside of the app is a bug.
-      const error =
-        cause instanceof RequestError
-          ? new ApiError(
-              'MALFORMED_REQUEST',
-              'The target of the request and its Host header make no URL: write the one as /path, without a backslash, and the other as host or host:port',
-              { cause },
-            )
-          : new ApiError('INTERNAL', undefined, { cause })
-      const { body, ...reply } = refusalOf(error, versions)
-      return new Response(body, reply)
-    },
-  })
+  // The host of the URL of a request without one, such as a check by a proxy in HTTP/1.0.
+  const host = config.host.includes(':')
+    ? (URL.parse(`http://[${config.host}]`)?.host ?? 'localhost')
+    : config.host
+  const answer = answering(app.fetch, host, error => refusalOf(error, versions))
   /** Requests of this turn of the event loop whose heads came before their bodies. */
-  let unfinished: (readonly [IncomingMessage, ServerResponse])[] = []
+  let unfinished: (readonly [IncomingMessage, Outgoing])[] = []
   const watchUnfinished = () => {
     for (const [incoming, outgoing] of unfinished)
       if (!incoming.complete && !incoming.destroyed) endSlow(server, incoming, outgoing)
@@ -150,8 +183,7 @@ export const listen = async (
     // Most are whole a moment later, and a timer for each would cost as much as a part of its answer.
     if (hasBody && !incoming.complete && unfinished.push([incoming, outgoing]) === 1)
       setImmediate(watchUnfinished)
-    // A scheme has no case (RFC 3986, section 3.1; the adapter knows it in lower case), and `*`, which is the server as a whole
-    // (RFC 9110, section 9.3.7), becomes a path.
+    // A scheme has no case (RFC 3986, section 3.1), and `*`, the server as a whole (RFC 9110, section 9.3.7), becomes a path.
     if (url === '*') incoming.url = wholeServer
     else if (!url.startsWith('/'))
       incoming.url = url.replace(/^https?:/i, scheme => scheme.toLowerCase())
@@ -195,7 +227,7 @@ export const listen = async (
 const requestTime = 30_000
 
 /** Refuses a request that does not come whole in time, unless the pace of its body is watched; one that was answered meanwhile is cut off. */
-const endSlow = (server: Server, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+const endSlow = (server: Server, incoming: IncomingMessage, outgoing: Outgoing): void => {
   const late = setTimeout(() => {
     if (incoming.complete || incoming.destroyed) return
     if (isPaced(incoming)) return void late.refresh()
@@ -366,7 +398,7 @@ const responseTo = ({ code = '', reason }: ParserError, versions: Versions): str
 const lingering = 1000
 
 /** A socket with the answer that it is given now; Node tells it nowhere else. */
-type AnsweredSocket = Socket & { readonly _httpMessage?: ServerResponse | null }
+type AnsweredSocket = Socket & { readonly _httpMessage?: Outgoing | null }
 
 /** Answers after the whole requests that came before (RFC 9112, section 9.3.2); one of which an answer has begun is cut off. */
 const refuse = (socket: AnsweredSocket, error: ParserError, versions: Versions): void => {

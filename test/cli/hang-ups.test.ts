@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
-import { serve } from '@hono/node-server'
 import { noQueue, type Queue, type QueuedRequest } from '#http/queue.ts'
 import { createWorld, type World } from '#test/market.ts'
+import { serveApp } from '#test/support/served.ts'
 import { until } from '#test/support/wait.ts'
 
 let world: World
@@ -27,9 +27,8 @@ before(async () => {
     return { id: 2, role: 'user' }
   }
   world = await createWorld({ edge: { queue: held, active, authenticate } })
-  server = serve({ fetch: world.app.fetch, port: 0 }) as Server
+  ;({ server } = await serveApp(world.app.fetch))
   server.on('connection', socket => sockets.push(socket))
-  await once(server, 'listening')
 })
 after(async () => {
   server.closeAllConnections()

@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { serve } from '@hono/node-server'
 import { usualWaiting } from '#engines/shared/slow-lane.ts'
 import type { ReadOptions } from '#sql/engine.ts'
 import { type Answered, createWorld, forAllTests, type World } from '#test/market.ts'
 import { sqliteTest as it } from '#test/stores.ts'
+import { serveApp } from '#test/support/served.ts'
 import { inTime, until } from '#test/support/wait.ts'
 import { asking, endless, slowPath } from './laned.ts'
 
@@ -19,8 +19,7 @@ let world: World
 let server: Server
 before(async () => {
   world = await createWorld({ engine: { readers: places }, pool: places })
-  server = serve({ fetch: world.app.fetch, port: 0 }) as Server
-  await once(server, 'listening')
+  ;({ server } = await serveApp(world.app.fetch))
 })
 after(async () => {
   server.closeAllConnections()

@@ -1,12 +1,11 @@
 /** A real browser for tests of the pages: Chromium, without a window and without the rest of the network. */
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
-import { serve } from '@hono/node-server'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { App } from '#http/request.ts'
+import { serveApp } from './served.ts'
 import { longest } from './wait.ts'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -128,10 +127,8 @@ export const faultsOfMany = () => {
 
 /** What is served on a port of its own, until it is closed. */
 export const onPort = async (app: {
-  readonly fetch: Parameters<typeof serve>[0]['fetch']
+  readonly fetch: App['fetch']
 }): Promise<{ readonly origin: string; readonly close: () => void }> => {
-  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return { origin: `http://127.0.0.1:${port}`, close: () => void server.close() }
+  const { server, origin } = await serveApp(app.fetch)
+  return { origin, close: () => void server.close() }
 }

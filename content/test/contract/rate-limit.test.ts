@@ -1,11 +1,10 @@
 /** Rate limits: the headers, the refusal above the limit, and which requests count together. */
 import assert from 'node:assert/strict'
-import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { serve } from '@hono/node-server'
 import { createAuthenticator } from '#auth/authenticate.ts'
 import content from '#content/duet.config.ts'
 import { createLimiter, type LimiterOptions } from '#http/limit/limiter.ts'
+import { serveApp } from '#test/support/served.ts'
 import { refuses } from '../rest.ts'
 import { type Answered, createWorld, secret, type World } from '../world.ts'
 
@@ -172,9 +171,7 @@ test('over a socket the address counts, and X-Forwarded-For from trusted proxies
     [['127.0.0.1'], [4, 4, 3, 3]],
   ] as const) {
     const { world } = await limited(5, { proxies })
-    const server = serve({ fetch: world.app.fetch, hostname: '127.0.0.1', port: 0 })
-    if (!server.listening) await new Promise(resolve => server.once('listening', resolve))
-    const { port } = server.address() as AddressInfo
+    const { server, origin } = await serveApp(world.app.fetch)
     const rests = []
     for (const forwarded of [
       '203.0.113.1',
@@ -182,7 +179,7 @@ test('over a socket the address counts, and X-Forwarded-For from trusted proxies
       '1.1.1.1, ::ffff:203.0.113.1',
       '9.9.9.9,203.0.113.2',
     ]) {
-      const response = await fetch(`http://127.0.0.1:${port}/api/posts/1`, {
+      const response = await fetch(`${origin}/api/posts/1`, {
         headers: { 'X-Forwarded-For': forwarded },
       })
       await response.arrayBuffer()

@@ -1,5 +1,5 @@
 // A service whose writer does not wait for the disk: the control that a test must tell from the real one.
-import { serve } from '@hono/node-server'
+import { serveApp } from '#test/support/served.ts'
 import { createWorld } from '../world.ts'
 
 // The world is laid out as the service is; only its engine gets less.
@@ -9,7 +9,6 @@ const world = await createWorld({
   engine: { sync: 'normal' },
   rows: {},
 })
-const server = serve({ fetch: world.app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
-  process.stderr.write(`listens on http://127.0.0.1:${port}\n`),
-)
+const { server, origin } = await serveApp(world.app.fetch)
+process.stderr.write(`listens on ${origin}\n`)
 process.once('SIGTERM', () => server.close(() => world.close().then(() => process.exit(0))))

@@ -2,15 +2,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { serve } from '@hono/node-server'
 import type { Browser, Page } from 'playwright-core'
 import { linkAt, linkFor } from '#people/store.ts'
 import { queryOf } from '#sql/engine.ts'
 import { closePages, faultsOf, openBrowser, skipped, visit } from '#test/support/browser.ts'
+import { serveApp } from '#test/support/served.ts'
 import { codeFor } from '../support/visitor.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -26,20 +26,14 @@ const provider = {
 
 describe('the pages of sign-in', { skip: skipped }, () => {
   let world: World
-  let server: ReturnType<typeof serve>
+  let server: Server
   let browser: Browser
   let origin: string
   /** The origins whose pages may sign people in. */
   const origins: string[] = []
   before(async () => {
     // Sessions are of the address that the browser opens, which is known once the server listens.
-    server = serve({
-      fetch: (request, env) => world.app.fetch(request, env),
-      port: 0,
-      hostname: '127.0.0.1',
-    })
-    await once(server, 'listening')
-    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    ;({ server, origin } = await serveApp((request, env) => world.app.fetch(request, env)))
     const ways = ['code', 'oidc', 'password'] as const
     origins.push(origin)
     const people = { url: origin, origins, ways, providers: [provider] }
