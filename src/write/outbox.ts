@@ -110,7 +110,8 @@ export const startOutbox = (options: OutboxOptions): Outbox => {
   let nap = Promise.withResolvers<void>()
 
   // By the store's clock alone: those of the machines that share a store may differ.
-  const isDue = sql`due_at <= ${dialect.clock}`
+  // What is due in more than an hour was put in before that clock was set back.
+  const isDue = sql`(due_at <= ${dialect.clock} or due_at > ${dialect.clock} + ${2 * longestPause})`
   // One whose process ended in its last try; at 0 it is due once more, as an operator wants it.
   const giveUp = sql`update outbox set due_at = null
     where ${isDue} and due_at > 0 and tries >= ${mostTries} returning id, effect, payload`

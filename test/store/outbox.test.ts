@@ -153,6 +153,18 @@ test('what a killed service had begun is done by another once its lease has ende
   await other.close(0)
 })
 
+test('an effect that waits is done if the clock was set back by three hours meanwhile', async () => {
+  let runs = 0
+  const fail = () => {
+    if (++runs === 1) throw new Error('not yet')
+  }
+  await using world = await worldWith(fail, { every: 5, retryAfter: 3_600_000 })
+  await signUp(world, 'Ahead')
+  await until('it waits', () => world.events.some(({ kind }) => kind === 'effect failed'))
+  await world.change('update outbox set due_at = due_at + 10800000')
+  await until('it is done', async () => runs === 2 && (await left(world)) === 0)
+})
+
 test('what ends its process in each try is given up too, said so once, and tried once more if an operator wants it', async () => {
   let runs = 0
   await using world = await worldWith(async () => {
