@@ -7,7 +7,14 @@ const onBoth =
 /** What of an answer is decided before the store is asked, or after: these run on SQLite only. */
 const besideTheStore = [
   ...[
-    ...['bad-input', 'body-limits', 'deprecated-uses', 'deprecation', 'graphql-bad-input'],
+    ...[
+      'bad-input',
+      'body-limits',
+      'corrections',
+      'deprecated-uses',
+      'deprecation',
+      'graphql-bad-input',
+    ],
     ...['graphql-get', 'graphql-http', 'graphql-schema', 'query-method', 'rest-bodies'],
     ...['rest-conditional', 'rest-http', 'rest-origins', 'stored-documents', 'sunset', 'versions'],
   ].map(name => `content/test/contract/${name}.test.ts`),
@@ -17,11 +24,23 @@ const besideTheStore = [
   'test/contract/slow-files.test.ts',
 ]
 
+/** Reads of this content as its specification has them: test/generic/check.test.ts reads each row, list and page of it on both, as the rules and the rows say. */
+const readOnBoth = ['receipt', 'rest-cursors', 'rest-lists', 'rest-reads', 'rest-sorts'].map(
+  name => `content/test/contract/${name}.test.ts`,
+)
+
 /** The exceptions, which run on SQLite only, with the reason. */
 export const onSqliteOnly = {
   ...Object.fromEntries(
     besideTheStore.map(file => [file, 'decided before the store is asked, or after']),
   ),
+  ...Object.fromEntries(readOnBoth.map(file => [file, 'test/generic/check.test.ts reads on both'])),
+  'content/test/contract/first.test.ts':
+    'content/test/contract/graphql-users.test.ts has what one API writes read by the other on both',
+  'content/test/contract/rest-values.test.ts':
+    'test/store/values.test.ts has values of each kind on both, and content/test/store/money.test.ts amounts',
+  'content/test/contract/verify-email.test.ts':
+    'tokens do not depend on the store; keys.test.ts has stored answers on both, check.test.ts actions',
   'test/store/lane-threads.test.ts': 'PostgreSQL has processes of its own for reads',
   'content/test/contract/avatar.test.ts':
     'which pictures are taken does not depend on the store; test/contract/files.test.ts puts files on both',
