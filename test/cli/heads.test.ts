@@ -3,15 +3,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { after, before, test } from 'node:test'
-import { duet, folderOf, type Service, serve } from '#test/market.ts'
+import { test } from 'node:test'
+import { duet, folderOf, serve } from '#test/market.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 
 const folder = folderOf('heads')
-let service: Service
-before(async () => {
-  service = await serve(folder.fresh().settings)
-})
-after(() => service.end())
+const service = forAllTests(() => serve(folder.fresh().settings))
 
 /** The answer to a request with these header lines. */
 const answerTo = (line: string, ...headers: readonly string[]): Promise<string> => {

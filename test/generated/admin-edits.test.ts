@@ -1,6 +1,6 @@
 /** Two editors of the admin change one row at once: fields, nested rows and links. What each of them changed is there in the end, or was put before them. And what the admin reads and writes: numbers, and rows as CSV. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { entity, many } from '#model/entity.ts'
 import { choice, decimal, id, int, reference, revision, text } from '#model/field.ts'
 import {
@@ -15,10 +15,11 @@ import { csvOf, importedOf, rowsOf, textOf } from '../../admin/csv.ts'
 import type { Entity, Field, Model, Row } from '../../admin/model.ts'
 import { numbersOf } from '../../admin/words.ts'
 import type { Draw } from '../operations.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { rounds, usualSeed } from '../support/rounds.ts'
 import { drawn, engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { type Service, serveWithMembers } from './serve.ts'
+import { serveWithMembers } from './serve.ts'
 
 const listing = { paging: 'page', limit: 100 } as const
 const nested = { list: false, one: true, nested: ['one', 'create', 'delete'], listing } as const
@@ -118,7 +119,7 @@ const together = (was: unknown[], mine: unknown[], theirs: unknown[]) =>
 
 for (const on of engines)
   describe(`two editors of one row on ${on}`, () => {
-    let service: Service
+    const service = forAllTests(() => serveWithMembers(entities, on, 'Ann', 'Ben'))
     let model: Model
     let dish: Entity
     let tags: readonly number[]
@@ -149,16 +150,11 @@ for (const on of engines)
       return whole(base.id)
     }
     before(async () => {
-      service = await serveWithMembers(entities, on, 'Ann', 'Ben')
       const { json } = await send('GET /admin/model.json')
       model = json
       dish = json.entities.find(({ name }: Entity) => name === 'dish')
       const made = ['soup', 'quick', 'baking'].map(name => send('POST /api/v2/tags', { name }))
       tags = (await Promise.all(made)).map(({ json }) => json.id)
-    })
-    after(async () => {
-      assert.deepEqual(service?.bugs, [])
-      await service?.close()
     })
 
     test('what was emptied is empty, in new rows and their parts, and what was left has what it begins with', async () => {

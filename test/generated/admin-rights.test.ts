@@ -81,7 +81,6 @@ for (const on of engines)
             }
           }
         }
-        assert.deepEqual(service.bugs, [])
       } finally {
         await service.close()
       }

@@ -362,7 +362,6 @@ for (const engine of engines)
         ),
         { numRuns: Number(process.env.DUET_TEST_ROUNDS ?? 15) },
       )
-      assert.deepEqual(service.bugs, [])
     })
 
     test('REST has groups in strict versions, chosen, cached and by QUERY as lists are', async () => {

@@ -1,12 +1,13 @@
 /** Conditions of callers through REST, as parameters and as JSON: they choose what they choose in memory among the rows that the caller may see. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Condition } from '#model/condition.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { id, revision, text } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
-import type { Cook, Kitchen } from '../support/cooking.ts'
+import type { Cook } from '../support/cooking.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { rounds, usualSeed } from '../support/rounds.ts'
 import { askingKitchen, comparisons, conditions, fitting } from '../support/shelves.ts'
 import { engines } from './compare.ts'
@@ -19,17 +20,9 @@ const isTooMuch = (text: string) => /comparisons|deeper than/.test(text)
 
 for (const on of engines)
   describe(`conditions of callers of REST on ${on}`, () => {
-    let kitchen: Kitchen
-    before(async () => {
-      kitchen = await askingKitchen(on)
-    })
-    after(() => kitchen.close())
+    const kitchen = forAllTests(() => askingKitchen(on))
 
-    const ask = async (as: Cook, line: string, body?: unknown) => {
-      const answer = await kitchen.say(as, line, body)
-      assert.deepEqual(kitchen.bugs, [])
-      return answer
-    }
+    const ask = (as: Cook, line: string, body?: unknown) => kitchen.say(as, line, body)
     const idsOf = async (as: Cook, line: string, body?: unknown): Promise<readonly number[]> => {
       const { status, text, json } = await ask(as, line, body)
       assert.equal(status, 200, `${as} ${line} ${JSON.stringify(body)} ${text}`)

@@ -1,10 +1,11 @@
 /** Conditions of callers: any of them finds the rows that it finds in memory among those that the caller may see. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type StoredRow, satisfies } from '#kit/check/conditions.ts'
 import type { Condition } from '#model/condition.ts'
-import type { Cook, Kitchen } from '../support/cooking.ts'
+import type { Cook } from '../support/cooking.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { rounds, usualSeed } from '../support/rounds.ts'
 import {
   askingKitchen,
@@ -19,14 +20,7 @@ import { engines } from './compare.ts'
 
 for (const on of engines)
   describe(`conditions of callers on ${on}`, () => {
-    let kitchen: Kitchen
-    before(async () => {
-      kitchen = await askingKitchen(on)
-    })
-    after(async () => {
-      assert.deepEqual(kitchen.bugs, [])
-      await kitchen.close()
-    })
+    const kitchen = forAllTests(() => askingKitchen(on))
 
     const ask = async (as: Cook, query: string, variables: object = {}) => {
       const { json, headers } = await kitchen.say(as, 'POST /graphql', { query, variables })

@@ -1,6 +1,6 @@
 /** What is unique takes canonically equivalent texts as one, however their letters are composed: on both engines, in both APIs. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { plainRows } from '#cli/transfer/rows-in.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { catalogueOf } from '#engines/shared/catalogue.ts'
@@ -18,16 +18,10 @@ import { fillFolded, migrateStore } from '#serve/store.ts'
 import type { Action } from '#write/steps/action.ts'
 import { insert } from '#write/steps/steps.ts'
 import { changeIn, filling } from '../stores.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { engines } from './compare.ts'
 import { allRoutes, member } from './models.ts'
-import {
-  emptyStore,
-  historyFor,
-  postgresOptions,
-  type Service,
-  serveModel,
-  withMembers,
-} from './serve.ts'
+import { emptyStore, historyFor, postgresOptions, serveModel, withMembers } from './serve.ts'
 
 const policy = { read: anyone, create: signedIn, update: signedIn, delete: signedIn }
 
@@ -132,14 +126,9 @@ const longer = [6, 12].map(least => {
 
 for (const on of engines)
   describe(`on ${on}`, () => {
-    let service: Service
-    before(async () => {
-      const served = serveModel(entities, on, undefined, undefined, {}, { actions })
-      service = await withMembers(await served, ['Ada', 'Bea'])
-    })
-    after(async () => {
-      assert.deepEqual(service.bugs, [])
-      await service.close()
+    const service = forAllTests(async () => {
+      const served = await serveModel(entities, on, undefined, undefined, {}, { actions })
+      return withMembers(served, ['Ada', 'Bea'])
     })
     const say = async (line: string, body?: unknown) => {
       const answer = await service.ask({ line, as: 'user', body })

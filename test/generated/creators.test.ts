@@ -1,11 +1,12 @@
 /** What somebody without a token sees of a row that they create: its own fields, and nothing of others. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import { email, id, reference, text } from '#model/field.ts'
 import { anyone, signedIn } from '#model/policy.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { member } from './models.ts'
-import { type Service, serveModel, type Viewer } from './serve.ts'
+import { serveModel, type Viewer } from './serve.ts'
 
 const assignee: Entity = {
   ...member,
@@ -47,13 +48,12 @@ const remark: Entity = entity({
   rest: { list: true, one: true, writes: ['create'], listing: { paging: 'page', limit: 10 } },
 })
 
-let service: Service
-before(async () => {
-  service = await serveModel({ member: assignee, ticket, remark }, 'sqlite')
+const service = forAllTests(async () => {
+  const made = await serveModel({ member: assignee, ticket, remark }, 'sqlite')
   for (const address of ['ada@example.org', 'ben@example.org'])
-    await service.ask({ line: 'POST /api/members', as: 'admin', body: { name: 'A', address } })
+    await made.ask({ line: 'POST /api/members', as: 'admin', body: { name: 'A', address } })
+  return made
 })
-after(() => service.close())
 
 const input = 'input: { sender: "me@example.org", assigneeId: 1, followsId: 1 }'
 

@@ -1,16 +1,17 @@
 /** What the GraphQL API says not to use any more, and choices that are enums there. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { printSchema, validateSchema } from 'graphql'
 import { deriveSchema } from '#graphql/schema.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import { choice, id, reference, revision, text } from '#model/field.ts'
 import { anyone, signedIn } from '#model/policy.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { library } from '../support/library/index.ts'
 import market from '../support/market/duet.config.ts'
 import { modelAsUsual } from '../world.ts'
 import { member } from './models.ts'
-import { modelFor, type Service, serveModel } from './serve.ts'
+import { modelFor, serveModel } from './serve.ts'
 
 const poem: Entity = entity({
   table: 'poems',
@@ -112,11 +113,7 @@ test('a schema without enums and deprecations has none', () => {
 })
 
 describe('an enum', () => {
-  let service: Service
-  before(async () => {
-    service = await serveModel({ poem, member: owner }, 'sqlite')
-  })
-  after(() => service.close())
+  const service = forAllTests(() => serveModel({ poem, member: owner }, 'sqlite'))
 
   const ask = async (query: string, variables = {}) => {
     const { text } = await service.ask({

@@ -1,6 +1,6 @@
 /** A folded copy that is added to a table with rows: a migration fills it, on each engine. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { type ReadFacts, reads } from '#channels.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
@@ -15,9 +15,10 @@ import { anyone } from '#model/policy.ts'
 import { fillFolded, migrateStore, notesOnCopies } from '#serve/store.ts'
 import { checkCopies } from '#serve/unique-copies.ts'
 import { changeIn } from '../stores.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { emptyStore, historyFor, postgresOptions, type Service, serveWithMembers } from './serve.ts'
+import { emptyStore, historyFor, postgresOptions, serveWithMembers } from './serve.ts'
 
 const book = entity({
   table: 'books',
@@ -46,11 +47,7 @@ const entities = { member, book, log }
 
 for (const on of engines)
   describe(`on ${on}`, () => {
-    let service: Service
-    before(async () => {
-      service = await serveWithMembers(entities, on, 'Ada')
-    })
-    after(() => service.close())
+    const service = forAllTests(() => serveWithMembers(entities, on, 'Ada'))
 
     const run = (statement: string) => changeIn(service.store)(statement)
     const make = async (body: object) => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { exporting, importing } from '#cli/transfer/files.ts'
 import { rowsIn, writers } from '#cli/transfer/format.ts'
 import { plainRows } from '#cli/transfer/rows-in.ts'
@@ -42,6 +42,7 @@ import { anonymous, nobody, signedIn } from '#model/policy.ts'
 import { fileFields } from '#model/stored-file.ts'
 import type { Rows } from '#sql/engine.ts'
 import { filling } from '../stores.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { ownFolder } from '../support/folders.ts'
 import { versions } from '../support/library/versions.ts'
 import { admin } from '../support/roles.ts'
@@ -272,11 +273,7 @@ const allOf = ({ entity: { table } }: { readonly entity: Entity }) =>
 
 // All kinds go through the same services once: to make them takes longer than to ask them.
 describe('on every engine', () => {
-  let same: Awaited<ReturnType<typeof comparison>>
-  before(async () => {
-    same = await comparison(entities, drawn(1), engines, 'all kinds')
-  })
-  after(() => same?.close())
+  const same = forAllTests(() => comparison(entities, drawn(1), engines, 'all kinds'))
 
   for (const kind of Object.keys(kinds)) {
     const names = served.filter(cell => cell.kind === kind).map(({ name }) => name)

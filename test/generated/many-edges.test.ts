@@ -1,6 +1,6 @@
 /** Changes and deletions of many rows: their limits, what they refuse, what goes with them, and what others write meanwhile. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { type JobFacts, jobs, type ReadFacts, reads } from '#channels.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { viewer } from '#model/condition.ts'
@@ -12,6 +12,7 @@ import { change } from '#write/steps/steps.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { changeIn } from '../stores.ts'
 import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { editor } from '../support/roles.ts'
 import { standStill, until } from '../support/wait.ts'
 import { engines } from './compare.ts'
@@ -49,10 +50,9 @@ const entities = {
       shelfId: reference('shelf', {
         onDelete: 'cascade',
         nullable: true,
-        initial: { value: null },
         immutable: false,
       }),
-      secret: text({ max: 9, nullable: true, initial: { value: null }, readableBy: { shelf: {} } }),
+      secret: text({ max: 9, nullable: true, readableBy: { shelf: {} } }),
       ownerId: reference('member', { onDelete: 'cascade', initial: 'viewer' }),
       revision: revision(),
     },
@@ -97,15 +97,8 @@ const entities = {
 
 for (const on of engines)
   describe(`edges of writes of many rows on ${on}`, () => {
-    let kitchen: Kitchen
+    const kitchen = forAllTests(() => kitchenOn(on, entities))
     let n = 0
-    before(async () => {
-      kitchen = await kitchenOn(on, entities)
-    })
-    after(async () => {
-      assert.deepEqual(kitchen?.bugs, [])
-      await kitchen?.close()
-    })
     type Answer = Awaited<ReturnType<Kitchen['say']>>
     const bulk = (as: Cook, plural: string, body: object, headers = {}) =>
       kitchen.say(as, `POST /api/v2/${plural}/bulk`, body, headers)

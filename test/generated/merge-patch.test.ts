@@ -1,6 +1,6 @@
 /** PATCH as application/merge-patch+json merges objects into JSON values (RFC 7396); as application/json it replaces them. On both engines. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { mergePatch } from '#base/object.ts'
 import { writingFor } from '#core.ts'
 import { type Entity, entity, many, one } from '#model/entity.ts'
@@ -9,9 +9,10 @@ import { commandOf } from '#write/command.ts'
 import { update } from '#write/entity-commands.ts'
 import { ChangedMeanwhile, merging } from '#write/merge-patch.ts'
 import { commit } from '#write/write.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { engines } from './compare.ts'
 import { allRoutes, anyObject, bySignedIn, member } from './models.ts'
-import { type Service, serveWithMembers } from './serve.ts'
+import { serveWithMembers } from './serve.ts'
 
 const listing = { paging: 'page', limit: 50 } as const
 const writes = ['create', 'replace', 'update', 'delete'] as const
@@ -105,14 +106,7 @@ test('a member called __proto__ is a member like any other', () => {
 
 for (const on of engines)
   describe(`on ${on}`, () => {
-    let service: Service
-    before(async () => {
-      service = await serveWithMembers(entities, on, 'Ada', 'Ben')
-    })
-    after(async () => {
-      assert.deepEqual(service?.bugs, [])
-      await service?.close()
-    })
+    const service = forAllTests(() => serveWithMembers(entities, on, 'Ada', 'Ben'))
     const ask = async (line: string, body?: unknown, headers: Record<string, string> = {}) => {
       const answer = await service.ask({
         line,

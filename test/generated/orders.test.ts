@@ -1,6 +1,6 @@
 /** Orders: pages of any of them hold each row once while others write, forwards and backwards, and their cursors are good for nothing else. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import {
@@ -16,11 +16,12 @@ import {
   time,
 } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { admin } from '../support/roles.ts'
 import { rounds } from '../support/rounds.ts'
 import { engines } from './compare.ts'
 import { member } from './models.ts'
-import { type Service, serveModel, type Viewer } from './serve.ts'
+import { serveModel, type Viewer } from './serve.ts'
 
 const rest = {
   list: true,
@@ -163,28 +164,25 @@ const shown = 'id name size weight madeAt day rare shelf { label size }'
 
 for (const on of engines)
   describe(`orders on ${on}`, () => {
-    let service: Service
+    const service = forAllTests(() => serveModel(entities, on))
     const send = async (line: string, body?: unknown) => {
       const answer = await service.ask({ line, as: 'admin', ...(body !== undefined && { body }) })
       assert.ok(answer.status < 300, `${line}: ${answer.text}`)
     }
     const gql = async (query: string, as: Viewer = 'user') => {
       const answer = await service.ask({ line: 'POST /graphql', as, body: { query } })
-      assert.deepEqual(service.bugs, [])
       return JSON.parse(answer.text)
     }
     const rowsFor = async (as: Viewer): Promise<readonly Row[]> =>
       (await gql(`{ items { ${shown} } }`, as)).data.items
 
     before(async () => {
-      service = await serveModel(entities, on)
       for (const name of ['Ada', 'Ben']) await send('POST /api/members', { name })
       for (const shelf of fc.sample(shelves, { numRuns: 4, seed: 7 }))
         await send('POST /api/shelves', shelf)
       for (const item of fc.sample(items, { numRuns: 25, seed: 7 }))
         await send('POST /api/items', item)
     })
-    after(() => service.close())
 
     const perform = async (write: Write) => {
       const all = await rowsFor('admin')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { exporting, hasFiles, importing } from '#cli/transfer/files.ts'
 import { plainRows } from '#cli/transfer/rows-in.ts'
 import type { InputRow } from '#content.ts'
@@ -12,10 +12,11 @@ import { file, id, reference } from '#model/field.ts'
 import { entityOf } from '#model/model.ts'
 import { anonymous, signedIn } from '#model/policy.ts'
 import { filling } from '../stores.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { ownFolder } from '../support/folders.ts'
 import { engines } from './compare.ts'
 import { member } from './models.ts'
-import { modelFor, type Service, serveModel } from './serve.ts'
+import { modelFor, serveModel } from './serve.ts'
 
 const kind = (table: string, nextId: object, more: object = {}): Entity =>
   entity({
@@ -56,11 +57,7 @@ const model = modelFor(entities)
 
 for (const on of engines)
   describe(`on ${on}`, () => {
-    let service: Service
-    before(async () => {
-      service = await serveModel(entities, on)
-    })
-    after(() => service.close())
+    const service = forAllTests(() => serveModel(entities, on))
 
     /** Puts rows in as an import does; gives the faults of its lines, and the rows that are there then. */
     const imported = (what: 'stage' | 'event', list: readonly InputRow[]) =>

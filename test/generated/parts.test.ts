@@ -1,6 +1,6 @@
 /** Writes with parts: rows below a row and its links, in one transaction with it, each by its own rules; in both APIs, on both engines. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { type JobFacts, jobs } from '#channels.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
@@ -26,7 +26,8 @@ import { areApart } from '#write/at-once.ts'
 import type { Writing } from '#write/command.ts'
 import { inputWithParts } from '#write/parts.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
-import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
+import { type Cook, cooking, kitchenOn } from '../support/cooking.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { editor } from '../support/roles.ts'
 import { standStill } from '../support/wait.ts'
 import { engines } from './compare.ts'
@@ -59,12 +60,11 @@ const entities = {
     fields: {
       ...ingredient.fields,
       noteCount: count('notes'),
-      at: time({ nullable: true, initial: { value: null } }),
-      code: text({ max: 9, nullable: true, initial: { value: null }, unique: 'CONFLICT' }),
+      at: time({ nullable: true }),
+      code: text({ max: 9, nullable: true, unique: 'CONFLICT' }),
       likeId: reference('recipe', {
         onDelete: 'set null',
         nullable: true,
-        initial: { value: null },
         immutable: false,
       }),
     },
@@ -151,17 +151,12 @@ const entities = {
 
 for (const on of engines)
   describe(`parts on ${on}`, () => {
-    let kitchen: Kitchen
+    const kitchen = forAllTests(() => kitchenOn(on, entities))
     let n = 0
     const tags: number[] = []
     before(async () => {
-      kitchen = await kitchenOn(on, entities)
       for (const name of ['a', 'b', 'c', 'closed'])
         tags.push((await kitchen.say(2, 'POST /api/tags', { name })).json.id)
-    })
-    after(async () => {
-      assert.deepEqual(kitchen?.bugs, [])
-      await kitchen?.close()
     })
     const title = () => `p${n++}`
 
@@ -762,8 +757,7 @@ test('rows are written at once only where none changes what is asked of another'
   const fields = { id: id(), size: int({ min: 0, max: 9 }) }
   const all = { read: anyone, create: signedIn, update: signedIn, delete: signedIn }
   const plain = entity({ fields, policy: { read: anyone } })
-  const up = (onDelete: 'restrict' | 'cascade') =>
-    reference('row', { onDelete, nullable: true, initial: { value: null } })
+  const up = (onDelete: 'restrict' | 'cascade') => reference('row', { onDelete, nullable: true })
   const shopId = reference('shop', { onDelete: 'cascade' })
   const as = decimal({ scale: 0, min: -99, max: 99 })
   const shop = entity({

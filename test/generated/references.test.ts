@@ -1,11 +1,12 @@
 /** References that change or that a list is filtered by, and fields that another one resets, on each engine. */
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, test } from 'node:test'
+import { beforeEach, describe, test } from 'node:test'
 import { type Entity, entity } from '#model/entity.ts'
 import { choice, folded, id, reference, revision, text } from '#model/field.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { engines } from './compare.ts'
 import { bySignedIn, member } from './models.ts'
-import { type Service, serveWithMembers } from './serve.ts'
+import { serveWithMembers } from './serve.ts'
 
 const rest = { list: true, one: true, writes: ['create', 'replace', 'update', 'delete'] }
 const listing = { paging: 'page', limit: 5 }
@@ -38,11 +39,7 @@ const item = entity({
 
 for (const on of engines)
   describe(`on ${on}`, () => {
-    let service: Service
-    before(async () => {
-      service = await serveWithMembers({ member, place, item }, on, 'Ada', 'Ben')
-    })
-    after(() => service.close())
+    const service = forAllTests(() => serveWithMembers({ member, place, item }, on, 'Ada', 'Ben'))
 
     const ask = async (line: string, body?: unknown) => {
       const { status, text } = await service.ask({ line, as: 'admin', body })

@@ -1,6 +1,6 @@
 /** Rules by value: what a caller may not see does not exist for it, in both APIs, on both engines; and writes by the row before and after. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { mint } from '#auth/token.ts'
 import { now, viewer } from '#model/condition.ts'
@@ -8,11 +8,12 @@ import { type Entity, entity, many, one } from '#model/entity.ts'
 import { choice, fixed, folded, id, int, reference, revision, text, time } from '#model/field.ts'
 import { anyone, role, signedIn } from '#model/policy.ts'
 import { changeIn } from '../stores.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { until } from '../support/wait.ts'
 import { secret } from '../world.ts'
 import { engines } from './compare.ts'
 import { allRoutes, member } from './models.ts'
-import { now as moment, type Request, type Service, serveWithMembers } from './serve.ts'
+import { now as moment, type Request, serveWithMembers } from './serve.ts'
 
 const listing = { paging: 'page', limit: 10 } as const
 const writes = ['create', 'replace', 'update', 'delete'] as const
@@ -257,7 +258,7 @@ const entities: Record<string, Entity> = {
 
 for (const on of engines)
   describe(`rules by value on ${on}`, () => {
-    let service: Service
+    const service = forAllTests(() => serveWithMembers(entities, on, 'user', 'admin', 'other'))
     const ask = async (line: string, as: Request['as'], body?: unknown, headers = {}) => {
       const {
         status,
@@ -285,7 +286,6 @@ for (const on of engines)
 
     // The user is member 1. Dish 1 is its draft, 2 its published one, 3 and 4 those of member 3, a draft and a published one.
     before(async () => {
-      service = await serveWithMembers(entities, on, 'user', 'admin', 'other')
       for (const body of [
         { title: 'own draft', notes: 'Mine', status: 'draft' },
         { title: 'own', notes: 'Mine too', status: 'published' },
@@ -301,7 +301,6 @@ for (const on of engines)
         await sql(`insert into favourites (dish_id, revision) values (${dishId}, 1)`)
       }
     })
-    after(() => service.close())
 
     test('a hidden row is 404, and null in GraphQL', async () => {
       for (const [as, found] of [

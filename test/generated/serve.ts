@@ -1,4 +1,5 @@
 /** A service for any entities on either engine, its tables made from the model's own definitions. */
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -146,7 +147,7 @@ export const emptyStore = async (...of: Parameters<typeof storeFor>) => {
   return made
 }
 
-/** Serves the entities from an empty store; close it in the end. */
+/** Serves the entities from an empty store; close it in the end, which tells the bugs that it met. */
 export const serveModel = async (
   entities: Entities,
   on: 'sqlite' | 'postgres',
@@ -251,6 +252,7 @@ export const serveModel = async (
     await engine.close()
     rmSync(place, { recursive: true, force: true })
     await drop()
+    assert.deepEqual(bugs, [])
   }
   return { store, url, bugs, core, app, tokenOf, ask, align, close }
 }

@@ -1,15 +1,16 @@
 /** Rows whose reference becomes null because its row was deleted: another revision, another ETag, no answer from before. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { type Entity, entity, one } from '#model/entity.ts'
 import { choice, folded, id, reference, revision, text } from '#model/field.ts'
 import { self, signedIn } from '#model/policy.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { changeIn } from '../stores.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { until } from '../support/wait.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
-import { type Service, serveWithMembers } from './serve.ts'
+import { serveWithMembers } from './serve.ts'
 
 const rest = {
   ...allRoutes,
@@ -59,7 +60,6 @@ const takenBack = {
   labelKey: folded('label'),
   checkedId: reference('thing', {
     ...loose,
-    initial: { value: null },
     resetBy: 'placeId',
   }),
 }
@@ -97,11 +97,7 @@ const entities = {
 
 for (const on of engines)
   describe(`on ${on}`, () => {
-    let service: Service
-    before(async () => {
-      service = await serveWithMembers(entities, on, 'Ada', 'Ben')
-    })
-    after(() => service.close())
+    const service = forAllTests(() => serveWithMembers(entities, on, 'Ada', 'Ben'))
 
     const ask = async (
       line: string,

@@ -5,6 +5,9 @@ import { anyone, self, signedIn } from '#model/policy.ts'
 
 /** An entity with many kinds of fields. */
 export const thing: Entity = entity({
+  table: 'things',
+  plural: 'things',
+  description: '',
   fields: {
     id: id(),
     featured: flag({ initial: { value: 0 } }),

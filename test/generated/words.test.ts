@@ -1,14 +1,15 @@
 /** Names that are words of a database, and filters of wrong values, on both engines. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { type Entity, entity, many, one } from '#model/entity.ts'
 import { isReserved } from '#model/faults/names.ts'
 import { id, int, reference, revision, text } from '#model/field.ts'
 import { self, signedIn } from '#model/policy.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { compareModel, drawn, each, engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
 import { destroy } from './requests.ts'
-import { type Service, serveModel, serveWithMembers } from './serve.ts'
+import { serveModel, serveWithMembers } from './serve.ts'
 import { thing } from './thing.ts'
 
 // Words that one of the databases gives a meaning, but not such a one that no column may have it.
@@ -83,11 +84,7 @@ test('a table may be called as the rows of a statement might be', async () => {
 
 for (const on of engines)
   describe(`on ${on}`, () => {
-    let service: Service
-    before(async () => {
-      service = await serveWithMembers({ thing, member }, on, 'Ada')
-    })
-    after(() => service.close())
+    const service = forAllTests(() => serveWithMembers({ thing, member }, on, 'Ada'))
 
     test('a word of SQL is refused as a name or a table can be made with it', async () => {
       const fields = Object.fromEntries(

@@ -70,7 +70,6 @@ export const raceChildren = async (
       total.made += done
       total.refused += statuses.length - done
     }
-    assert.deepEqual(kitchen.bugs, [])
   } finally {
     await kitchen.close()
   }

@@ -1,26 +1,20 @@
 /** Rules by value on writes: a row is judged as it will be, with what it refers to; what a caller does not see is not there. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { signedIn } from '#model/policy.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { commandOf } from '#write/command.ts'
 import { revisionSteps } from '#write/guard.ts'
 import type { Step } from '#write/job.ts'
 import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { engines } from './compare.ts'
 import { modelFor } from './serve.ts'
 
 for (const on of engines)
   describe(`rules by value on writes on ${on}`, () => {
-    let kitchen: Kitchen
+    const kitchen = forAllTests(() => kitchenOn(on))
     let n = 0
-    before(async () => {
-      kitchen = await kitchenOn(on)
-    })
-    after(async () => {
-      assert.deepEqual(kitchen.bugs, [])
-      await kitchen.close()
-    })
 
     const say: Kitchen['say'] = (...asked) => kitchen.say(...asked)
     const run: Kitchen['run'] = (...asked) => kitchen.run(...asked)

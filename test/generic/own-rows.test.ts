@@ -1,6 +1,6 @@
 /** The library's roles, its action that answers nothing, and creating rows of one's own, where the owner is the viewer unless the input says otherwise. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { bodyIfAny } from '#kit/check/bodies.ts'
 import type { RowsReference } from '#kit/check/reference.ts'
 import { rowCount } from '#kit/check/rows.ts'
@@ -12,16 +12,13 @@ import { member } from '../generated/models.ts'
 import { modelFor } from '../generated/serve.ts'
 import { thing } from '../generated/thing.ts'
 import { refuses } from '../rest.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { demo } from '../support/library/demo.ts'
 import { library } from '../support/library/index.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld } from '../world.ts'
 
 describe('the roles of the library', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ content: library, rows: demo })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ content: library, rows: demo }))
   const change = (role: string, body: object) =>
     world.ask('PATCH /api/books/1', { as: 2, role, body })
 
@@ -61,11 +58,7 @@ describe('the roles of the library', () => {
 })
 
 describe('a row that belongs to the viewer by itself', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ content: library, rows: demo })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ content: library, rows: demo }))
 
   test('with a bad input is refused for the input, and not as somebody else’s', async () => {
     const { status, json } = await world.ask('POST /api/books/1/loans', {

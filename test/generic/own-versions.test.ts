@@ -10,10 +10,11 @@ import { openApiOf } from '#openapi/openapi.ts'
 import { member } from '../generated/models.ts'
 import { type Service, serveModel } from '../generated/serve.ts'
 import { onPostgres } from '../stores.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { demo } from '../support/library/demo.ts'
 import { library } from '../support/library/index.ts'
 import { roles } from '../support/roles.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld } from '../world.ts'
 
 const { options: parts } = optionsOf(library) as { options: Parameters<typeof defineContent>[0] }
 const { options: declared } = optionsOf(library.versions) as { options: DeclaredVersions }
@@ -90,9 +91,8 @@ describe('the library in a third version, whose lists are as those of the first'
     ...parts,
     versions: defineVersions({ ...declared, 3: { lists: 'by paging' } }),
   })
-  let world: World
-  before(async () => {
-    world = await createWorld({
+  const world = forAllTests(() =>
+    createWorld({
       content,
       rows: demo,
       deprecation: {
@@ -102,9 +102,8 @@ describe('the library in a third version, whose lists are as those of the first'
         header: 'true',
         holds: 'sunset',
       },
-    })
-  })
-  after(() => world.close())
+    }),
+  )
 
   test('serves it beside the others, by path, media type, header and parameter', async () => {
     for (const [line, headers] of [

@@ -12,6 +12,7 @@ import recipes from '../../examples/recipes/duet.config.ts'
 import { createWorld, usualModel, type World } from '../market.ts'
 import { openImport, visitAdmin } from '../support/admin.ts'
 import { closePages, faultsOf, onPort, openBrowser, skipped, visit } from '../support/browser.ts'
+import { forAllTests } from '../support/fixture.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
 import { until } from '../support/wait.ts'
@@ -28,11 +29,7 @@ type Entity = {
 }
 
 describe('the service side of the admin', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld()
-  })
-  after(() => world.close())
+  const world = forAllTests(createWorld)
 
   const modelFor = async (as: number) => (await world.ask('GET /admin/model.json', { as })).json
   const entityFor = async (as: number, name: string): Promise<Entity> =>

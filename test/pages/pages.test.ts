@@ -7,6 +7,7 @@ import { type Content, defineContent } from '#content.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { authDocument } from '#openapi/people.ts'
 import { sectionsOf } from '#pages/markdown.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { library } from '#test/support/library/index.ts'
 import blog from '../../examples/blog/duet.config.ts'
 import { subjects } from '../generic/contents.ts'
@@ -21,11 +22,7 @@ describe('the pages of a content with a name of its own', () => {
     description: 'What can be lent.',
     colours: { rest: '#ff8800' },
   })
-  let world: World
-  before(async () => {
-    world = await createWorld({ content })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ content }))
 
   test('carry its name and say what it is', async () => {
     const { text } = await world.ask('GET /')

@@ -961,7 +961,6 @@ describe('a store', () => {
       const query = 'mutation { createDish(input: { name: "Tea", mood: wild }) { id } }'
       const { answer } = await ask('POST /graphql', { query })
       assert.equal(answer.errors[0].extensions.code, 'CONFLICT', answer.errors[0].message)
-      assert.deepEqual(service.bugs, [])
     } finally {
       await service.close()
     }
@@ -983,7 +982,7 @@ describe('a store', () => {
       assert.deepEqual(await add('Ada'), [201, false])
       assert.deepEqual(await add('Ada'), [500, true])
       assert.deepEqual(await add('Boo'), [500, true])
-      const [taken, rude] = service.bugs.map(bug => (bug as Error).message)
+      const [taken, rude] = service.bugs.splice(0).map(bug => (bug as Error).message)
       assert.match(taken ?? '', /^a constraint of the store that no rule .*(tidy|members\.name)/)
       assert.match(rude ?? '', /^a constraint of the store that no rule .*polite/)
     } finally {

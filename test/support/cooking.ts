@@ -71,13 +71,11 @@ export const cooking: Entities = {
       teamId: reference('team', {
         onDelete: 'cascade',
         nullable: true,
-        initial: { value: null },
         immutable: false,
       }),
       baseId: reference('recipe', {
         onDelete: 'cascade',
         nullable: true,
-        initial: { value: null },
         immutable: false,
       }),
       revision: revision(),

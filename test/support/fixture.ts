@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach } from 'node:test'
 
-type Closable = { readonly close: () => unknown }
+type Closable = { readonly close: () => unknown } | { readonly end: () => unknown }
 
 /** What the hooks `begin` and `end` make and close; until a test runs there is nothing to ask it for. */
 const between = <Made extends Closable>(
@@ -14,7 +14,7 @@ const between = <Made extends Closable>(
   begin(async () => {
     made = await make()
   })
-  end(() => made?.close())
+  end(() => made && ('close' in made ? made.close() : made.end()))
   const get = (_: object, name: string | symbol) => {
     assert.ok(made, 'it is made before the tests run: ask for its members in them')
     return Reflect.get(made, name)

@@ -1,13 +1,14 @@
 /** Generated query operations, answered by Duet and by graphql-js over the same rows: the answers are equal to the letter, and each is one read. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { fillWith } from '#kit/check/rows.ts'
 import { documentOf, drawing, numbers, type Shape } from '#test/operations.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { library } from '#test/support/library/index.ts'
 import { rounds } from '#test/support/rounds.ts'
 import { type Asked, watchReader } from '#test/support/watched-reader.ts'
-import { createWorld, modelAsUsual, onPostgres, type World, type WorldOptions } from '../world.ts'
+import { createWorld, modelAsUsual, onPostgres, type WorldOptions } from '../world.ts'
 import {
   expectedOf,
   largeRows,
@@ -49,15 +50,13 @@ const answeredAlike = (
     // The statements are others there, plan and stitch are the same.
     const runs = onPostgres ? Math.ceil(most / 7) : most
     const kept: (Asked & { readonly levels: number | undefined })[] = []
-    let world: World
+    const world = forAllTests(() => createWorld({ ...roomy, ...options }))
     let root: object
     let look: () => Asked
     before(async () => {
-      world = await createWorld({ ...roomy, ...options })
       root = await resolversOf(world)
       look = watchReader(world.core)
     })
-    after(() => world.close())
     test(`${runs} generated operations are answered to the letter as by graphql-js [G21]`, async t => {
       t.diagnostic(`seed ${seed}`)
       let letters = 0

@@ -1,11 +1,12 @@
 /** Two services on three nodes of PostgreSQL under Patroni and etcd, through the loss of each part, for long. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
+import { forAllTests } from '#test/support/fixture.ts'
 import { usualSeed } from '#test/support/rounds.ts'
 import { noEtcd } from './cluster/etcd.ts'
 import { tableOf } from './cluster/measure.ts'
 import { noPatroni } from './cluster/node.ts'
-import { faults, type Rounds, roundsOf, type Stage, startStage } from './cluster/rounds.ts'
+import { faults, type Rounds, roundsOf, startStage } from './cluster/rounds.ts'
 
 const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 20)
 const seed = usualSeed(7)
@@ -13,12 +14,8 @@ const skip = noPatroni || noEtcd
 const kinds = Object.keys(faults) as (keyof typeof faults)[]
 
 describe('two services on a cluster with synchronous replication', { skip }, () => {
-  let stage: Stage
+  const stage = forAllTests(() => startStage('synchronous'))
   const found = new Map<string, Rounds>()
-  before(async () => {
-    stage = await startStage('synchronous')
-  })
-  after(() => stage?.end())
 
   for (const kind of kinds)
     test(`${rounds} rounds, ${kind}: nothing acknowledged is lost, nothing is done twice [B1]`, async t => {
@@ -42,11 +39,7 @@ describe('two services on a cluster with synchronous replication', { skip }, () 
 
 // The control: what the rounds look for is there where commits wait for no standby.
 describe('two services on a cluster with asynchronous replication', { skip }, () => {
-  let stage: Stage
-  before(async () => {
-    stage = await startStage('asynchronous')
-  })
-  after(() => stage?.end())
+  const stage = forAllTests(() => startStage('asynchronous'))
 
   test('lose what was acknowledged by a primary that is cut off from its cluster, and the rounds show it', async t => {
     const kind = 'primary cut off from its cluster alone'

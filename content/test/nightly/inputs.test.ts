@@ -1,20 +1,17 @@
 /** What callers may write into a request, in thousands of forms: SQL, members of others, and names that are nearly those of the schema. */
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { deriveSchema } from '#graphql/schema.ts'
 import { resolverOf } from '#test/fuzz/values.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { usualSeed } from '#test/support/rounds.ts'
-import { createWorld, usualModel, type World } from '../world.ts'
+import { createWorld, usualModel } from '../world.ts'
 import { foreignBodies } from './inputs/foreign.ts'
 import { harmless, injections, placesIn } from './inputs/injections.ts'
 import { nearMisses } from './inputs/misses.ts'
 import { stateOf } from './inputs/state.ts'
 
-let world: World
-before(async () => {
-  world = await createWorld({ engine: { sync: 'normal' } })
-})
-after(() => world.close())
+const world = forAllTests(() => createWorld({ engine: { sync: 'normal' } }))
 
 test(`${injections.length} texts of SQL as each parameter have the status of a harmless text, and change nothing [G13]`, async t => {
   const document = (await world.ask('GET /api/openapi.json')).json

@@ -1,8 +1,9 @@
 /** What content/test/postgres/faults.test.ts does, for longer. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { noPgbouncer, startPgbouncer } from '#test/postgres/tools/pgbouncer.ts'
-import { noPostgres, type Postgres, startPostgres } from '#test/postgres/tools/server.ts'
+import { noPostgres, startPostgres } from '#test/postgres/tools/server.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { away } from '../postgres/rounds/away-rounds.ts'
 import { crashRounds, cutRounds, silentWire } from '../postgres/rounds/fault-rounds.ts'
 import { loseMutations, losePays, losePaysWithoutKey } from '../postgres/rounds/lost-commits.ts'
@@ -13,11 +14,7 @@ import { freshOn, startWorkload, workloadsOn } from '../postgres/rounds/workload
 const rounds = Number(process.env.DUET_TEST_ROUNDS ?? 20)
 
 describe('a service on PostgreSQL, for long', { skip: noPostgres }, () => {
-  let server: Postgres
-  before(async () => {
-    server = await startPostgres({ durable: true })
-  })
-  after(() => server.end())
+  const server = forAllTests(() => startPostgres({ durable: true }))
 
   const { workloadWith, wiredWorkload } = workloadsOn(() => server)
 

@@ -2,18 +2,17 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { after, before, test } from 'node:test'
-import { folderOf, type Service, serve } from '#test/duet.ts'
+import { test } from 'node:test'
+import { folderOf, serve } from '#test/duet.ts'
 import { noHaproxy, startHaproxy } from '#test/postgres/tools/haproxy.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { pause } from '#test/support/wait.ts'
 import { cases } from './proxies/cases.ts'
 import { noNginx, startNginx } from './proxies/nginx.ts'
 
-let service: Service
-before(async () => {
-  service = await serve({ ...folderOf('proxies').fresh().settings, DUET_LOG: 'info' })
-})
-after(() => service?.end())
+const service = forAllTests(() =>
+  serve({ ...folderOf('proxies').fresh().settings, DUET_LOG: 'info' }),
+)
 
 /** The answers to what is sent on a connection, within some time or until it is ended. */
 const answersTo = async (port: number, bytes: string): Promise<number> => {

@@ -11,6 +11,7 @@ import {
   type Visit,
   visit,
 } from '#test/support/browser.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { until } from '#test/support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
@@ -73,11 +74,7 @@ describe('in a browser', { skip: skipped }, () => {
   }
 
   describe('each page of text', () => {
-    let visited: Visit
-    before(async () => {
-      visited = await open('/', 'h1')
-    })
-    after(() => visited?.close())
+    const visited = forAllTests(() => open('/', 'h1'))
 
     for (const [name, path] of [
       ['the start page', '/'],
@@ -132,13 +129,11 @@ describe('in a browser', { skip: skipped }, () => {
 
   // Its tests follow each other on one page, since to load it takes most of their time.
   describe('the reference', () => {
-    let visited: Visit
+    const visited = forAllTests(() => open('/docs', '.opblock'))
     let page: Page
     before(async () => {
-      visited = await open('/docs', '.opblock')
       page = visited.page
     })
-    after(() => visited?.close())
 
     const opened = (operation: string) => `#operations-users-${operation}`
     const turn = (operation: string) =>

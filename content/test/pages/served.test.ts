@@ -1,7 +1,8 @@
 /** The pages of the service of this content. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { createWorld, type World } from '../world.ts'
+import { describe, test } from 'node:test'
+import { forAllTests } from '#test/support/fixture.ts'
+import { createWorld } from '../world.ts'
 
 /** The texts in `<pre>` of a page, as a reader sees them. */
 const shownIn = (html: string): readonly string[] =>
@@ -10,11 +11,7 @@ const shownIn = (html: string): readonly string[] =>
   )
 
 describe('the pages of the service', () => {
-  let world: World
-  before(async () => {
-    world = await createWorld()
-  })
-  after(() => world.close())
+  const world = forAllTests(createWorld)
 
   test('errors are shown as the APIs answer them', async () => {
     const { text } = await world.ask('GET /docs/errors')

@@ -1,7 +1,8 @@
 /** A service survives faults of its PostgreSQL, loses nothing acknowledged, and does nothing twice. */
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { noPgbouncer, startPgbouncer } from '#test/postgres/tools/pgbouncer.ts'
-import { noPostgres, type Postgres, startPostgres } from '#test/postgres/tools/server.ts'
+import { noPostgres, startPostgres } from '#test/postgres/tools/server.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { away, refused } from './rounds/away-rounds.ts'
 import { crashRounds, cutRounds, silentWire } from './rounds/fault-rounds.ts'
 import {
@@ -21,11 +22,7 @@ import {
 import { workloadsOn } from './rounds/workload.ts'
 
 describe('a service on PostgreSQL', { skip: noPostgres }, () => {
-  let server: Postgres
-  before(async () => {
-    server = await startPostgres({ durable: true })
-  })
-  after(() => server.end())
+  const server = forAllTests(() => startPostgres({ durable: true }))
 
   const { workloadWith, wiredWorkload } = workloadsOn(() => server)
 

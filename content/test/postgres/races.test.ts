@@ -1,18 +1,15 @@
 /** Writes that come between two steps of another: the test holds a statement at its end until they are done. */
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { noDatabase } from '#test/postgres/tools/database.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { inTime, until } from '#test/support/wait.ts'
 import { codeOf } from '../graphql.ts'
 import { refuses } from '../rest.ts'
 import { createWorld, type World } from '../world.ts'
 
 describe('on PostgreSQL', { skip: noDatabase }, () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ on: 'postgres', file: 'races' })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ on: 'postgres', file: 'races' }))
 
   /** Whether a session waits for a lock of this type. */
   const someWaitFor = async (type: string) => {

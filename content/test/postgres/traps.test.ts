@@ -1,16 +1,13 @@
 /** Input that is hard for PostgreSQL and its driver but not for SQLite: answered rightly or refused, never 500. */
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { noDatabase } from '#test/postgres/tools/database.ts'
+import { forAllTests } from '#test/support/fixture.ts'
 import { refuses } from '../rest.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld } from '../world.ts'
 
 describe('on PostgreSQL', { skip: noDatabase }, () => {
-  let world: World
-  before(async () => {
-    world = await createWorld({ on: 'postgres' })
-  })
-  after(() => world.close())
+  const world = forAllTests(() => createWorld({ on: 'postgres' }))
 
   const dataOf = async (path: string) => {
     const { status, json, text } = await world.ask(`GET ${path}`, { as: 1 })

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { forAllTests } from '../../support/fixture.ts'
 import { until } from '../../support/wait.ts'
 import { ask, connected } from './ask.ts'
 import { freshDatabase, noDatabase, templateFor } from './database.ts'
@@ -17,13 +18,13 @@ const isRefused = (url: string): Promise<boolean> =>
   )
 
 describe('a server of its own', { skip: noPostgres }, () => {
-  let server: Postgres
+  const server = forAllTests(() =>
+    startPostgres({ durable: true, settings: { work_mem: '5MB', fsync: 'off' } }),
+  )
   before(async () => {
     // A slow disk would only cost time here: nobody takes its power.
-    server = await startPostgres({ durable: true, settings: { work_mem: '5MB', fsync: 'off' } })
     await ask(server.url, 'create table kept (n int)')
   })
-  after(() => server.end())
 
   const ends = {
     'a fast stop': () => server.stop('fast'),
