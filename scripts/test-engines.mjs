@@ -83,6 +83,7 @@ export const onSqliteOnly = {
   'test/cli/start.test.ts': 'settings and ports do not depend on the store',
   'test/cli/token.test.ts': 'tokens do not depend on the store',
   'content/test/cli/usage.test.ts': 'usage does not depend on the store',
+  'test/generic/own-versions.test.ts': 'versions are decided before the store is asked, or after',
   'test/generic/rest.test.ts':
     'methods, headers and faults of bodies do not depend on the store; check.test.ts writes on both',
   'test/model/drafts.test.ts':
