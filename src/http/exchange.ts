@@ -441,8 +441,8 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   const exposed = cookies && headers['Access-Control-Expose-Headers']
   if (exposed !== undefined) headers['Access-Control-Expose-Headers'] = `${exposed}, Set-Auth-Token`
   if (!outgoing) return responseOf(status, reply)
-  const isStreamed = stream && c.req.method !== 'HEAD'
-  outgoing.strictContentLength = isStreamed !== undefined
+  const isStreamed = stream !== undefined && c.req.method !== 'HEAD'
+  outgoing.strictContentLength = isStreamed
   outgoing.writeHead(status, cookies ? { ...headers, 'Set-Cookie': [...cookies] } : headers)
   if (isStreamed) void sendBody(outgoing, stream.body, told)
   else outgoing.end(reply.body)
