@@ -121,7 +121,11 @@ export const startOutbox = (options: OutboxOptions): Outbox => {
   ) => sql`update outbox set tries = tries + 1, due_at = ${dialect.clock} + ${lease}
     where id in (select id from outbox where ${isDue} order by due_at limit ${most}) and ${isDue}
     returning id, effect, payload, tries`
-  const look = queryOf(sql`select 1 from outbox where ${isDue} limit 1`, dialect)
+  // By an index: it is to start no connection or thread for slow reads.
+  const look = {
+    ...queryOf(sql`select 1 from outbox where ${isDue} limit 1`, dialect),
+    isQuick: true,
+  }
 
   const effectOf = ([, label, payload]: Rows[number]) => {
     const row = JSON.parse(String(payload)) as { readonly id: number }
