@@ -16,6 +16,7 @@ import { comparing } from '#read/selection.ts'
 import { type Changes, drive, type Rows } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import { field, goldens, relation, root } from '#test/goldens.ts'
+import { countReads } from '../support/answers-race.ts'
 import { createWorld, forAllTests, usualModel } from '../world.ts'
 
 const world = forAllTests(() => createWorld({ on: 'sqlite' }))
@@ -323,4 +324,15 @@ test('an answer depends on 500 versions at the most, then on whole tables', () =
 test('an answer from a table that the store tells nothing of depends on what nobody knows', () => {
   assert.equal(versionsOf(withAuthors, [1], { unknown: 'users' }), undefined)
   assert.deepEqual(versionsOf(withAuthors, [1], { unknown: 'orders' }), ['posts', 'users'])
+})
+
+test('a whole list of GraphQL is not read again when one comes to another list', async () => {
+  await using own = await createWorld({ on: 'sqlite', engine: { isWatched: true } })
+  const reads = countReads(own)
+  const ask = () => own.gql('{ post(id: 1) { comments { text } } }')
+  for (const _ of [1, 2]) await ask()
+  await own.ask('POST /api/posts/4/comments', { as: 1, body: { text: 'x' } })
+  const before = reads()
+  await ask()
+  assert.equal(reads(), before)
 })
