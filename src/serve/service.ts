@@ -1,7 +1,6 @@
 /** What a process has once, whether its main thread serves or several others do: the prepared store, opened, with the log, the outbox and the metrics. */
 import { dayNumber, dayNumbered } from '#base/dates.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
-import type { ThreadCounts } from '#base/rate-counts.ts'
 import { withOpened } from '#base/with-opened.ts'
 import { type Config, version } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -10,6 +9,7 @@ import { formerFiles } from '#files/former.ts'
 import { startTidying } from '#files/garbage.ts'
 import { keeping } from '#files/keep.ts'
 import { checkPictures } from '#files/sizes.ts'
+import type { LimiterOptions } from '#http/limit/limiter.ts'
 import { createMail, type Delivery } from '#mail/mail.ts'
 import type { Model } from '#model/model.ts'
 import type { Version, Versions } from '#model/version.ts'
@@ -105,7 +105,7 @@ type ThreadContext = ServingThread & {
   /** Adds lines to the log of the process. */
   readonly log: (lines: string) => void
   readonly outbox: Outbox
-  readonly counts: ThreadCounts
+  readonly counts: LimiterOptions['shared']
   /** Has a request for sign-in answered by the main thread. */
   readonly askPeople: AskPeople
   readonly onDamage: (message: string) => void

@@ -2,9 +2,9 @@
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { callsBetween } from '#base/calls.ts'
-import type { OnTotals, RateCounts, ThreadCounts } from '#base/rate-counts.ts'
 import { type Tallies, talliesOf } from '#base/tallies.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
+import type { SharedCells } from '#http/limit/shared.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
 import type { ThreadCalls } from '#people/messages.ts'
 import { shrinkAtRest } from '#serve/heap.ts'
@@ -19,6 +19,7 @@ export type ThreadSetup = {
   readonly number: number
   readonly share: EngineShare
   readonly tallies: Tallies
+  readonly cells: SharedCells
   /** Where requests for sign-in are answered. */
   readonly people: MessagePort
 }
@@ -32,11 +33,6 @@ export type MainOffers = {
   readonly log: (lines: string) => void
   /** A write left something to do in the outbox. */
   readonly effect: () => void
-  readonly count: (
-    what: string,
-    limit: number,
-    ...seen: Parameters<RateCounts>
-  ) => ReadonlyMap<string, number>
   readonly damaged: (message: string) => void
 }
 
@@ -44,8 +40,6 @@ export type MainOffers = {
 export type ThreadOffers = {
   /** Gives the address. */
   readonly listen: (port: number) => Promise<string>
-  /** Learns what another thread's counts made of totals that are not small. */
-  readonly learn: (what: string, ...told: Parameters<OnTotals>) => void
   readonly metrics: () => Promise<ThreadMetrics>
   readonly damaged: (message: string) => void
   readonly stopped: (message: string) => void
@@ -54,12 +48,10 @@ export type ThreadOffers = {
 
 /** Serves as one of several threads; ends when the main thread says so. */
 export const serveAsThread = async (program: Program): Promise<void> => {
-  const { number, share, tallies, people } = workerData as ThreadSetup
-  const learning = new Map<string, OnTotals>()
+  const { number, share, tallies, cells, people } = workerData as ThreadSetup
   // What fails after `opened` ends this thread and not the main one.
   const { there: main } = callsBetween<MainOffers>(parentPort as MessagePort, {
     listen: async port => (await opened).serving.listen(onLoaded, port),
-    learn: (what, window, totals) => learning.get(what)?.(window, totals),
     metrics: async () => (await (await opened).service.metrics?.json()) ?? [],
     damaged: message => void opened.then(({ service }) => service.engine.tellDamage?.(message)),
     stopped: message => void opened.then(({ service }) => service.engine.stopWriting?.(message)),
@@ -75,13 +67,7 @@ export const serveAsThread = async (program: Program): Promise<void> => {
   const thread = {
     ...{ number, share, tallies, outbox },
     log: (lines: string) => void main.log(lines),
-    counts: {
-      threads: talliesOf(tallies, number - 1)('connections').threads,
-      of: (what, limit, onTotals) => {
-        learning.set(what, onTotals)
-        return (window, seen) => main.count(what, limit, window, seen)
-      },
-    } satisfies ThreadCounts,
+    counts: { cells, threads: talliesOf(tallies, number - 1)('connections').threads },
     onDamage: (message: string) => void main.damaged(message),
     askPeople: callsBetween<ThreadCalls>(people, {}).there.answer,
   }

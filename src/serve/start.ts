@@ -47,7 +47,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
           limit,
           now,
           rateCounts: engine.rateCounts,
-          threadCounts: thread?.counts,
+          shared: thread?.counts,
           proxies: values.DUET_TRUSTED_PROXIES,
           creations: content.creationRates(config.content),
           superuser: content.viewers.roles.superuser,

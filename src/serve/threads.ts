@@ -7,7 +7,7 @@ import { callsBetween, type Remote } from '#base/calls.ts'
 import { createTallies, forget, numbersOf, type Tallies } from '#base/tallies.ts'
 import type { Config } from '#config.ts'
 import type { EngineShare } from '#engines/shared/store.ts'
-import { createTotals } from '#http/limit/counts.ts'
+import { createSharedCells } from '#http/limit/shared.ts'
 import type { ThreadMetrics } from '#metrics/metrics.ts'
 import { authOf } from '#serve/auth.ts'
 import { halveYoung, keepHeapSmall } from '#serve/heap.ts'
@@ -112,18 +112,6 @@ const connectionsIn = (tallies: Tallies) => ({
   read: () => new Map(numbersOf(tallies, 'connections').map((n, at) => [`${at + 1}`, n])),
 })
 
-/** Adds up what threads count; each learns what those of another made of totals that are not small. */
-const countingFor = (threads: ReadonlyMap<number, KnownThread>) => {
-  const totals = createTotals()
-  return (number: number, ...seen: Parameters<typeof totals>) => {
-    const [what, , window] = seen
-    const { counted, told } = totals(...seen)
-    for (const [other, { there }] of told.size > 0 ? threads : [])
-      if (other !== number) void there.learn(what, window, told)
-    return counted
-  }
-}
-
 const metricsOf = (threads: ReadonlyMap<number, KnownThread>) => {
   /** What threads that ended had counted. */
   let counted: ThreadMetrics = []
@@ -197,7 +185,7 @@ export const serveInThreads = async (
   })
   const { engine, log, observe, outbox } = service
   const tallies = createTallies(count)
-  const tally = countingFor(threads)
+  const cells = createSharedCells()
   const { gather, retire } = metricsOf(threads)
   let port: number | undefined
   let isEnding = false
@@ -237,7 +225,7 @@ export const serveInThreads = async (
     const share = engine.shareWith?.(number) as EngineShare
     const { port1, port2: people } = new MessageChannel()
     if (service.people) callsBetween(port1, { answer: service.people.ask })
-    const setup = { isServingThread: true, number, share, tallies, people } as const
+    const setup = { isServingThread: true, number, share, tallies, cells, people } as const
     const known = startThread(
       setup,
       {
@@ -251,7 +239,6 @@ export const serveInThreads = async (
         },
         log: log.add,
         effect: outbox.wake,
-        count: (...seen) => tally(number, ...seen),
         damaged: message => engine.tellDamage?.(message),
       },
       why => void died(number, why),

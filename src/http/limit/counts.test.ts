@@ -1,12 +1,11 @@
 /** The counts of a window, of one process and of several. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { afterEach, beforeEach, mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Hono } from 'hono'
-import type { OnTotals } from '#base/rate-counts.ts'
-import type { Http } from '#http/request.ts'
-import { createCounts, createTotals, type Report } from './counts.ts'
-import { createLimiter } from './limiter.ts'
+import { Worker } from 'node:worker_threads'
+import { countsAmongThreads, createCounts, type Report } from './counts.ts'
+import { createSharedCells } from './shared.ts'
 
 // A mocked clock: time passes when the tests say so, however busy the machine is.
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
@@ -63,22 +62,29 @@ test('each caller has a count of its own', () => {
   assert.equal(count('address 10.0.0.1'), 1)
 })
 
-test('where many callers have counts, new addresses are counted by provider and users by themselves [H5]', () => {
-  const { count } = createCounts({ limit: 100, most: 2 })
-  count('address 10.0.0.1')
-  count('address 2001:db8:0:1::/64')
-  assert.equal(count('address 192.0.2.1'), 1)
-  assert.equal(count('address 192.0.2.2'), 2)
-  assert.equal(count('address 2001:db9:1:1::/64'), 1)
-  assert.equal(count('address 2001:db9:2:2::/64'), 2)
-  assert.equal(count('viewer 1'), 1)
-  assert.equal(count('viewer 2'), 1)
-  assert.equal(count('address 198.51.100.1'), 1)
-  assert.equal(count('address 203.0.113.1'), 2)
-  assert.equal(count('address 192.0.2.3'), 3)
-  assert.equal(count('address 10.0.0.1'), 2)
-  assert.equal(count('address 2001:db8:0:1::/64'), 2)
-})
+const few = { limit: 100, most: 2 }
+for (const [where, { count }] of [
+  ['one thread', createCounts(few)],
+  [
+    'several',
+    countsAmongThreads(createSharedCells(), { ...few, kind: 'requests', window: 0, threads: 1 }),
+  ],
+] as const)
+  test(`where many callers have counts, in ${where}, new addresses are counted by provider and users by themselves [H5]`, () => {
+    count('address 10.0.0.1')
+    count('address 2001:db8:0:1::/64')
+    assert.equal(count('address 192.0.2.1'), 1)
+    assert.equal(count('address 192.0.2.2'), 2)
+    assert.equal(count('address 2001:db9:1:1::/64'), 1)
+    assert.equal(count('address 2001:db9:2:2::/64'), 2)
+    assert.equal(count('viewer 1'), 1)
+    assert.equal(count('viewer 2'), 1)
+    assert.equal(count('address 198.51.100.1'), 1)
+    assert.equal(count('address 203.0.113.1'), 2)
+    assert.equal(count('address 192.0.2.3'), 3)
+    assert.equal(count('address 10.0.0.1'), 2)
+    assert.equal(count('address 2001:db8:0:1::/64'), 2)
+  })
 
 test('far from the limit no request waits, and counts are reported once in a while', async () => {
   const { tally, batches } = createStore()
@@ -230,192 +236,78 @@ test('a request that waits when the window ends still gets its number from the s
   assert.equal(await given(last), 10)
 })
 
-/** A main thread, which may fall silent, and two threads that serve: what they tell each other takes a millisecond. */
-const createThreads = async (limit: number) => {
-  const contexts: Http[] = []
-  const app = new Hono().all('*', c => {
-    contexts.push(c as never)
-    return c.body(null)
-  })
-  await app.request('/api/posts')
-  const totals = createTotals()
-  const clock = { now: 0 }
-  const learning: OnTotals[] = []
-  let isSilent = false
-  let held: (() => void)[] = []
-  /** What the main thread does with a message, now or when it is back. */
-  const atMain = (work: () => void) => void (isSilent ? held.push(work) : work())
-  const threads = times(2, () => {
-    const at = learning.length
-    return createLimiter({
-      limit,
-      now: () => clock.now,
-      threadCounts: {
-        threads: 2,
-        of: (kind, most, onTotals) => {
-          learning.push(onTotals)
-          return (window, seen) =>
-            new Promise(resolve =>
-              setTimeout(
-                () =>
-                  atMain(() => {
-                    const { counted, told } = totals(kind, most, window, seen)
-                    setTimeout(() => resolve(counted), 1)
-                    for (const [other, learn] of learning.entries())
-                      if (other !== at) setTimeout(() => learn(window, told), 1)
-                  }),
-                1,
-              ),
-            )
-        },
-      },
-    })
-  })
-  const [context] = contexts
-  let served = 0
-  let refused = 0
-  const ask = async (thread: number, n = 1) => {
-    const one = async () => {
-      try {
-        await threads[thread]?.count(context as Http, { id: 1, role: 'user' })
-        served++
-      } catch {
-        refused++
-      }
+test('of a window of all threads each caller and each kind has its own number, and nothing above the limit is counted', () => {
+  const cells = createSharedCells()
+  const shared = { limit: 10, threads: 2 }
+  const { count, isUsedUp } = countsAmongThreads(cells, { ...shared, kind: 'requests', window: 7 })
+  const ofUsers = countsAmongThreads(cells, { ...shared, kind: 'User', window: 7 })
+  assert.deepEqual([count('viewer 1'), count('viewer 1', 8), count('viewer 2', 11)], [1, 9, 11])
+  assert.deepEqual([count('viewer 1', 2), count('viewer 1'), count('viewer 1')], [11, 10, 11])
+  assert.deepEqual([isUsedUp('viewer 1'), isUsedUp('viewer 2')], [true, false])
+  assert.equal(ofUsers.count('viewer 1'), 1)
+  const next = countsAmongThreads(cells, { ...shared, kind: 'requests', window: 8 })
+  assert.deepEqual([next.count('viewer 1'), next.isUsedUp('viewer 1')], [1, false])
+})
+
+/** Runs in a thread: counts so many requests of a caller in each window, after a pause in milliseconds. */
+const counting = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  const { module, cells, gate, asked } = workerData
+  const pause = ms => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+  import(module).then(({ countsAmongThreads }) => {
+    // All begin together.
+    Atomics.sub(gate, 0, 1)
+    while (Atomics.load(gate, 0) > 0) pause(0)
+    let served = 0
+    for (const [n, window = 0, late = 0] of asked) {
+      if (late > 0) pause(late)
+      const { count } = countsAmongThreads(cells, { limit: 200, kind: 'requests', window, threads: 2 })
+      for (let one = 0; one < n; one++) if (count('viewer 1') <= 200) served++
     }
-    await Promise.all(times(n, one))
-  }
-  return {
-    /** Asks so often on a thread; the requests wait as others do. */
-    ask: (thread: number, n?: number) => void ask(thread, n),
-    clock,
-    silence: (isSo: boolean) => {
-      isSilent = isSo
-      if (isSo) return
-      for (const work of held) work()
-      held = []
-    },
-    end: async () => {
-      await passes(1200)
-      for (const { close } of threads) close()
-      return { served, refused }
-    },
-  }
-}
+    parentPort.postMessage(served)
+  })`
 
-type Threads = Awaited<ReturnType<typeof createThreads>>
-
-/** How 300 requests come at two threads, where 200 are served; and how few may be while the main thread says nothing. */
+/** How many requests come at each of two threads, in which window and how late, and how many are served of them. */
 const shapes: readonly (readonly [
   name: string,
-  send: (threads: Threads) => unknown,
-  least?: number,
-  most?: number,
+  threads: readonly (readonly (readonly number[])[])[],
+  served?: number,
 ])[] = [
-  [
-    'all at once',
-    ({ ask }) => {
-      ask(0, 150)
-      ask(1, 150)
-    },
-  ],
-  ['all at one thread', ({ ask }) => ask(0, 300)],
-  [
-    'one after another, by turns',
-    async ({ ask }) => {
-      for (let n = 0; n < 300; n++) {
-        ask(n % 2)
-        await passes(1)
-      }
-    },
-  ],
-  [
-    'in waves',
-    async ({ ask }) => {
-      for (let n = 0; n < 10; n++) {
-        ask(0, 10)
-        ask(1, 20)
-        await passes(30)
-      }
-    },
-  ],
-  [
-    'one thread late by 700 ms: its own time is up when it reads the answer',
-    async ({ ask }) => {
-      ask(0, 150)
-      ask(1, 150)
-      await turn()
-      mock.timers.tick(700)
-    },
-  ],
-  [
-    'the main thread silent from the start',
-    async ({ ask, silence }) => {
-      silence(true)
-      ask(0, 150)
-      ask(1, 150)
-      await passes(1500)
-      ask(0, 50)
-      silence(false)
-    },
-  ],
-  [
-    'the main thread silent when one thread has had half',
-    async ({ ask, silence }) => {
-      ask(0, 100)
-      await passes(20)
-      silence(true)
-      ask(0, 100)
-      ask(1, 100)
-      await passes(1500)
-      silence(false)
-    },
-  ],
-  [
-    'the main thread silent when one thread has had all',
-    async ({ ask, silence }) => {
-      ask(0, 200)
-      await passes(20)
-      silence(true)
-      ask(1, 100)
-      await passes(1500)
-      silence(false)
-    },
-  ],
-  [
-    'the main thread silent for a while, at one thread alone',
-    async ({ ask, silence }) => {
-      silence(true)
-      ask(0, 150)
-      await passes(1500)
-      silence(false)
-      await passes(20)
-      ask(0, 150)
-    },
-    190,
-    200,
-  ],
+  ['all at once', [[[150]], [[150]]]],
+  ['very many at once', [[[100_000]], [[100_000]]]],
+  ['all at one thread', [[[300]], []]],
+  ['in waves', [Array(10).fill([10, 0, 3]), Array(10).fill([20, 0, 3])]],
+  ['one thread late by 500 ms', [[[150]], [[150, 0, 500]]]],
+  ['one thread late again and again', [[[150]], Array(5).fill([30, 0, 40])]],
   [
     'across the change of a minute',
-    async ({ ask, clock, silence }) => {
-      ask(0, 150)
-      ask(1, 150)
-      silence(true)
-      clock.now += 60_000
-      ask(0, 150)
-      ask(1, 150)
-      await passes(20)
-      silence(false)
-    },
-    390,
-    420,
+    [
+      [[150], [150, 1]],
+      [[150], [150, 1]],
+    ],
+    400,
+  ],
+  [
+    'one thread late at the change',
+    [
+      [[150], [150, 1]],
+      [[150], [150, 1, 500]],
+    ],
+    400,
   ],
 ]
 
-for (const [name, send, least = 190, most = 210] of shapes)
-  test(`of 300 requests at two threads a limit of 200 serves 200, to within a twentieth: ${name}`, async () => {
-    const threads = await createThreads(200)
-    await send(threads)
-    const { served, refused } = await threads.end()
-    assert.ok(served >= least && served <= most, `${served} served, ${refused} refused`)
+for (const [name, threads, served = 200] of shapes)
+  test(`of 300 requests at two threads a limit of 200 serves 200: ${name} [H5]`, async () => {
+    mock.timers.reset()
+    const cells = createSharedCells()
+    const gate = new Int32Array(new SharedArrayBuffer(4)).fill(threads.length)
+    const module = new URL('./counts.ts', import.meta.url).href
+    const counted = threads.map(async asked => {
+      const workerData = { module, cells, gate, asked }
+      const [n] = await once(new Worker(counting, { eval: true, workerData }), 'message')
+      return Number(n)
+    })
+    const [one = 0, other = 0] = await Promise.all(counted)
+    assert.equal(one + other, served)
   })

@@ -1,14 +1,22 @@
 /** The counts of one window: how many requests each caller has sent in it, here and, as far as is known, elsewhere. */
+import { openWindow, type SharedCells } from '#http/limit/shared.ts'
 
 /** Adds counts to those of one window in the store; gives the totals of their keys. */
 export type Report = (seen: ReadonlyMap<string, number>) => Promise<ReadonlyMap<string, number>>
+
+export type Counts = {
+  /** Counts a request for so much work; gives the work of its caller with it, above the limit where it must be refused: then nothing is counted. */
+  readonly count: (caller: string, work?: number) => number | Promise<number>
+  /** Whether the next request of the caller will be refused, as far as is known here. */
+  readonly isUsedUp: (caller: string) => boolean
+  /** The window is over: counts that no request waits for are not reported any more. */
+  readonly end: () => void
+}
 
 type CountsOptions = {
   readonly limit: number
   /** Reports the counts of this window to the store; absent where this process counts by itself. */
   readonly report?: Report | undefined
-  /** How many report, where all are known: while no totals come, each has its share of what was left by the last one. */
-  readonly threads?: number
   /** How many callers have a count of their own; later addresses share those of their providers. */
   readonly most?: number
 }
@@ -41,32 +49,49 @@ const emptyBatch = () => ({
   isAwaited: false,
 })
 
-/** Totals above this part of a limit are told to all threads: where the main thread falls silent, each knows what is left to be shared. */
-const toldFrom = 0.05
-
 const addTo = (counts: Map<string, number>, key: string, n: number): number => {
   const sum = (counts.get(key) ?? 0) + n
   counts.set(key, sum)
   return sum
 }
 
-/** The counts of all threads, as their main thread adds them up: of things of a kind, in a window of time, by caller. */
-export const createTotals = () => {
-  const kinds = new Map<string, Map<number, Map<string, number>>>()
-  /** Adds what one thread has seen; gives the totals of those callers, and those of them that the other threads are told. */
-  return (kind: string, limit: number, window: number, seen: ReadonlyMap<string, number>) => {
-    const windows = kinds.getOrInsertComputed(kind, () => new Map())
-    const totals = windows.getOrInsertComputed(window, () => new Map<string, number>())
-    // What is late may be of the window before; those before that are over.
-    for (const old of windows.keys()) if (old < window - 1) windows.delete(old)
-    const counted = new Map<string, number>()
-    for (const [key, n] of seen) counted.set(key, addTo(totals, key, n))
-    return { counted, told: new Map([...counted].filter(([, n]) => n > limit * toldFrom)) }
+/** The key of a caller: tokens are limited, addresses are not, so when there are too many, new ones count for their providers. */
+const keyFor = (
+  caller: string,
+  most: number,
+  size: number,
+  isKnown: (key: string) => boolean,
+): string => {
+  if (size < most || !caller.startsWith('address ') || isKnown(caller)) return caller
+  const wide = providerOf(caller)
+  return size < 2 * most || isKnown(wide) ? wide : 'address others'
+}
+
+type SharedOptions = Pick<CountsOptions, 'limit' | 'most'> & {
+  /** What is counted, such as requests. */
+  readonly kind: string
+  readonly window: number
+  readonly threads: number
+}
+
+/** Counts of a window that all threads of a process have. */
+export const countsAmongThreads = (
+  cells: SharedCells,
+  { limit, most = usualMost, kind, window, threads }: SharedOptions,
+): Counts => {
+  const { taken, add } = openWindow(cells, window)
+  const numberOf = (key: string) => add(`${kind} ${key}`, 0, limit)
+  const keyOf = (caller: string) =>
+    keyFor(caller, most, taken() * threads, key => numberOf(key) > 0)
+  return {
+    count: (caller, work = 1) => add(`${kind} ${keyOf(caller)}`, work, limit),
+    isUsedUp: caller => numberOf(keyOf(caller)) >= limit,
+    end: () => {},
   }
 }
 
 /** Counts that begin at zero. Where several processes share them, each reports to the store in batches, and takes the totals back. It is long as its parts change the state of one batch. */
-export const createCounts = ({ limit, report, threads = 1, most = usualMost }: CountsOptions) => {
+export const createCounts = ({ limit, report, most = usualMost }: CountsOptions): Counts => {
   /** By caller, the last total from the store and the requests here since. */
   const counted = new Map<string, number>()
   const near = Math.floor(limit * exactFrom)
@@ -80,12 +105,7 @@ export const createCounts = ({ limit, report, threads = 1, most = usualMost }: C
   let isDue = false
   let isOver = false
 
-  /** The key of a caller: tokens are limited, addresses are not, so when there are too many, new ones count for their providers. */
-  const keyOf = (caller: string): string => {
-    if (counted.size < most || counted.has(caller) || !caller.startsWith('address ')) return caller
-    const wide = providerOf(caller)
-    return counted.size < 2 * most || counted.has(wide) ? wide : 'address others'
-  }
+  const keyOf = (caller: string) => keyFor(caller, most, counted.size, key => counted.has(key))
 
   const later = () => {
     if (!isOver) timer ??= setTimeout(flush, interval).unref()
@@ -93,17 +113,6 @@ export const createCounts = ({ limit, report, threads = 1, most = usualMost }: C
   const soon = () => {
     if (!isDue) setImmediate(flush)
     isDue = true
-  }
-  /** The requests of a caller whose total has not come yet. */
-  const unreported = (key: string): number =>
-    (sent?.counts.get(key) ?? 0) + (filling.counts.get(key) ?? 0)
-  /** The number of a request where no total comes, the n-th since the last one: each thread may have as many, and together they stay within the limit. */
-  const alone = (key: string, nth: number): number =>
-    (counted.get(key) ?? 0) - unreported(key) + threads * nth
-  /** Notes a total, unless a later one was known already. */
-  const note = (key: string, total: number, own: number): void => {
-    const known = (counted.get(key) ?? 0) - unreported(key)
-    counted.set(key, Math.max(known, total) + own)
   }
   /** Reports the batch that was filled. One at a time: requests that come meanwhile are in the next. */
   const flush = async () => {
@@ -129,7 +138,7 @@ export const createCounts = ({ limit, report, threads = 1, most = usualMost }: C
     try {
       const totals = await report(batch.counts)
       isUnavailable = false
-      for (const [key, total] of totals) note(key, total, filling.counts.get(key) ?? 0)
+      for (const [key, total] of totals) counted.set(key, total + (filling.counts.get(key) ?? 0))
       sent = undefined
       batch.totals.resolve(totals)
     } catch {
@@ -143,52 +152,33 @@ export const createCounts = ({ limit, report, threads = 1, most = usualMost }: C
     else if (filling.counts.size > 0) later()
   }
 
-  /** Counts a request for so much work; gives the work of its caller with it, above the limit where it must be refused: then nothing is counted. */
   const count = (caller: string, work = 1): number | Promise<number> => {
     const key = keyOf(caller)
     const n = (counted.get(key) ?? 0) + work
     if (n > limit) return n
-    const since = unreported(key) + work
-    const silent = isUnavailable ? alone(key, since) : n
-    if (silent > limit) return silent
     counted.set(key, n)
     if (!report) return n
     const batch = filling
     const nth = addTo(batch.counts, key, work)
     if (isUnavailable || (n <= near && nth < batchSize)) {
       later()
-      return silent
+      return n
     }
     soon()
     batch.isAwaited = true
     // The batch has the last numbers up to the total of the store.
     return batch.totals.promise.then(totals => {
       const total = totals.get(key)
-      if (total !== undefined) return total - (batch.counts.get(key) ?? 0) + nth
-      const number = alone(key, since)
-      if (number <= limit) return number
-      // It may be on its way to the store, so it is taken back there.
-      addTo(counted, key, -work)
-      addTo(filling.counts, key, -work)
-      later()
-      return number
+      return total === undefined ? n : total - (batch.counts.get(key) ?? 0) + nth
     })
   }
 
   return {
     count,
-    /** Notes totals that others told, of which none was asked for. */
-    learn: (totals: ReadonlyMap<string, number>): void => {
-      for (const [key, total] of totals) note(key, total, unreported(key))
-    },
-    /** Whether the next request of the caller will be refused, as far as is known here. */
     isUsedUp: (caller: string): boolean => (counted.get(keyOf(caller)) ?? 0) >= limit,
-    /** The window is over: counts that no request waits for are not reported any more. */
     end: () => {
       isOver = true
       clearTimeout(timer)
     },
   }
 }
-
-export type Counts = ReturnType<typeof createCounts>

@@ -2,10 +2,11 @@
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
 import { graphqlPath, restPath } from '#base/paths.ts'
-import type { OnTotals, RateCounts, ThreadCounts } from '#base/rate-counts.ts'
+import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { callersBehind } from '#http/limit/address.ts'
-import { type Counts, createCounts } from '#http/limit/counts.ts'
+import { type Counts, countsAmongThreads, createCounts } from '#http/limit/counts.ts'
+import type { SharedCells } from '#http/limit/shared.ts'
 import type { Http } from '#http/request.ts'
 import { anonymous, type Role, type Viewer } from '#model/policy.ts'
 
@@ -14,8 +15,8 @@ export type LimiterOptions = TimeOptions & {
   readonly rateCounts?: RateCounts | undefined
   /** How many rows of an entity one caller may create in a minute; counted in this process alone, by all its threads. */
   readonly creations?: Readonly<Record<string, number>> | undefined
-  /** The counts that the threads of a process share; absent if it has only one. */
-  readonly threadCounts?: ThreadCounts | undefined
+  /** The counts that the threads of a process share, and how many those are; absent if it has only one. */
+  readonly shared?: { readonly cells: SharedCells; readonly threads: number } | undefined
   /** The role whose creations are not counted. */
   readonly superuser?: Role | undefined
   /** Addresses and networks whose `X-Forwarded-For` counts. */
@@ -39,24 +40,23 @@ const isCounted = (method: string, path: string): boolean =>
 /** The counts of the present minute; those of the one before end when the next begins. */
 const createWindows = (
   kind: string,
-  { limit, now, threadCounts, ...options }: Omit<LimiterOptions, 'creations'>,
+  { limit, now, rateCounts, shared }: Omit<LimiterOptions, 'creations'>,
 ) => {
   let present: { readonly window: number; readonly counts: Counts } | undefined
   const end = () => present?.counts.end()
-  const windowNow = () => Math.floor(now() / minute)
+  const countsOf = (window: number): Counts => {
+    if (shared && !rateCounts)
+      return countsAmongThreads(shared.cells, { limit, kind, window, threads: shared.threads })
+    const report = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
+    return createCounts({ limit, report })
+  }
   const ofNow = () => {
-    const window = windowNow()
+    const window = Math.floor(now() / minute)
     if (present?.window === window) return present
     end()
-    const report = rateCounts && ((seen: ReadonlyMap<string, number>) => rateCounts(window, seen))
-    present = { window, counts: createCounts({ limit, report, threads }) }
+    present = { window, counts: countsOf(window) }
     return present
   }
-  const learn: OnTotals = (window, totals) => {
-    if (window === windowNow()) ofNow().counts.learn(totals)
-  }
-  const { rateCounts = threadCounts?.of(kind, limit, learn) } = options
-  const { threads = 1 } = threadCounts ?? {}
   return { present: ofNow, end }
 }
 
@@ -64,7 +64,7 @@ const createWindows = (
 export const createLimiter = (options: LimiterOptions) => {
   const { limit, now, proxies, superuser } = options
   const countedFor = callersBehind(proxies)
-  const { threadCounts } = options
+  const { shared } = options
   const { present, end } = createWindows('requests', options)
   const secondsLeft = (window: number) =>
     Math.max(1, Math.ceil(((window + 1) * minute - now()) / 1000))
@@ -86,7 +86,7 @@ export const createLimiter = (options: LimiterOptions) => {
   const creations = new Map(
     Object.entries(options.creations ?? {}).map(([entity, most]) => [
       entity,
-      { most, windows: createWindows(entity, { limit: most, now, threadCounts }) },
+      { most, windows: createWindows(entity, { limit: most, now, shared }) },
     ]),
   )
   /** Counts the creation of a row, at once unless it must wait for other threads; throws `RATE_LIMITED` above the limit of its entity. */
