@@ -445,7 +445,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_824,
+  'src/': 53_800,
   // With all of drafts: no server reads what a migration makes, nor changes a table. With a client of `duet check` that takes a fifth less of the processor than fetch.
   'kit/': 7100,
   'content/': 2750,
@@ -474,7 +474,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_390
+const mostTestLines = 89_296
 
 holds(
   'the tests keep to their budget of lines',
@@ -488,7 +488,7 @@ holds(
 
 test('a house above its budget is seen', () => {
   const file = { path: 'src/a.ts', text: 'a\n'.repeat(3) }
-  assert.deepEqual(budgetFaults([file], { 'src/': 53_824, 'kit/': 0 }), [])
+  assert.deepEqual(budgetFaults([file], { 'src/': 53_800, 'kit/': 0 }), [])
   assert.equal(budgetFaults([file], { 'src/': 2 }).length, 1)
 })
 
