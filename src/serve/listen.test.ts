@@ -105,13 +105,16 @@ test('the URL of a request is of its target and its Host, and none of another ho
     ['/a?b=\\', 'example.org', 'http://example.org/a?b=\\'],
     ['/a', 'EXAMPLE.org:80', 'http://example.org/a'],
     ['/a', '[::1]:80', 'http://[::1]/a'],
-    ['/a', '127.1', 'http://127.1/a'],
+    ['/a', '127.0.0.1:8080', 'http://127.0.0.1:8080/a'],
+    ['/a', '127.1', 'http://127.0.0.1/a'],
     ['/a', '', 'http://localhost/a'],
     ['http://else.org/a', 'example.org', 'http://else.org/a'],
     ['/a\\b', 'example.org'],
     ['/a', 'someone@example.org'],
     ['/a', 'example.org/b'],
     ['/a', 'exa mple.org'],
+    ['/a', '1.2.3.999'],
+    ['/a', 'example.99:8080'],
   ]) {
     socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
     const [head, body = ''] = String((await once(socket, 'data'))[0]).split('\r\n\r\n')

@@ -77,8 +77,12 @@ const answersOf = (state: ListenOptions['state'], look: number) => {
   return Answer
 }
 
-/** A host and a target that stand in a URL as they are: most are, and to parse them costs as much as to route them. */
-const plainHost = /^[a-z0-9._-]+(:([1-5]\d{3,4}|[6-9]\d{3}))?$/
+const octet = String.raw`(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`
+
+/** A host and a target that stand in a URL as they are: most are, and to parse them costs as much as to route them. A name that ends in a number is an address, or makes no URL. */
+const plainHost = new RegExp(
+  String.raw`^(([a-z0-9_-]+\.)*[a-z_][a-z0-9_-]*|(${octet}\.){3}${octet})(:([1-5]\d{3,4}|[6-9]\d{3}))?$`,
+)
 const plainTarget = /^\/[!#$&-;=?-[\]_a-z~]*$/
 const dotSegment = /\/\.\.?([/?#]|$)/
 
@@ -95,7 +99,9 @@ const urlOf = (
   const isAbsolute = /^https?:\/\//.test(target)
   const isWrong = backslash.test(target) || !(isAbsolute || target.startsWith('/'))
   const url = isWrong ? null : URL.parse(isAbsolute ? target : `http://${host}${target}`)
-  const written = plainHost.test(host) ? url?.hostname : host.replace(/:\d*$/, '').toLowerCase()
+  // An address may be written as fewer numbers than four.
+  const isNamed = !/^[\d.]+(:\d*)?$/.test(host)
+  const written = isNamed ? host.replace(/:\d*$/, '').toLowerCase() : url?.hostname
   if (url && (isAbsolute || url.hostname === written)) return url.href
   throw new ApiError(
     'MALFORMED_REQUEST',
