@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -34,9 +34,9 @@ const byPhone = (type: 'jpeg' | 'png' | 'webp' | 'avif') =>
 const put = async (bytes: Uint8Array, type: string) => {
   let size: Pixels | undefined
   const through = async (path: string) => {
-    const { bytes, ...found } = await cleaned(type, path)
+    const { isChanged, ...found } = await cleaned(type, path)
     size = found
-    return bytes
+    return isChanged
   }
   const stored = await store.put(Readable.from([bytes]), { through })
   return { ...stored, size, kept: await buffer(await store.open(stored.digest)) }
@@ -114,6 +114,20 @@ test('a picture that is torn, or of too many pixels, is refused, and nothing of 
       code: 'VALIDATION_ERROR',
       message: /^The picture cannot be read: .*at most 50 million pixels$/s,
     })
+  assert.deepEqual(readdirSync(join(root, 'parts')), [])
+})
+
+const noFullDisk = !existsSync('/dev/full') && 'this system has no /dev/full'
+
+test('a picture is cleaned on the disk, and one for which that has no room is told of so', {
+  skip: noFullDisk,
+}, async () => {
+  const through = async (path: string) => {
+    symlinkSync('/dev/full', `${path}.part`)
+    return (await cleaned('image/png', path)).isChanged
+  }
+  const sent = Readable.from([await byPhone('png')])
+  await assert.rejects(store.put(sent, { through }), { code: 'STORAGE_FULL' })
   assert.deepEqual(readdirSync(join(root, 'parts')), [])
 })
 

@@ -2,6 +2,7 @@
  * Pictures in declared sizes, and without what a camera wrote into them, by sharp: libvips reads no more of a picture than it needs, and
  * code of our own could not read them at all. It is optional, as it is native, and loaded when it is first needed.
  */
+import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { FormatEnum, Sharp, SharpOptions } from 'sharp'
@@ -112,36 +113,46 @@ const written = (picture: Sharp, type: string, quality: number): Sharp => {
 }
 
 /**
- * What a camera or a program wrote into a picture at a path is taken out of it, its place too, and it is turned as they said it is to be
- * shown. Gives its width and height, and its bytes where they are others now. Throws `VALIDATION_ERROR` for a picture that is not whole, or has more than 50 million pixels.
+ * Takes what a camera or a program wrote into a picture at a path out of it, its place too, and turns it as they said it is to be shown.
+ * Gives its width and height, and whether it was changed. Throws `VALIDATION_ERROR` for a picture that is not whole, or has more than 50 million pixels.
  */
 export const cleaned = (
   type: string,
   path: string,
-): Promise<Pixels & { readonly bytes: Uint8Array | undefined }> =>
+): Promise<Pixels & { readonly isChanged: boolean }> =>
   inLane(async () => {
     const open = await opener()
     if (!open) throw new Error(`sharp cleans pictures and is not installed: ${sharpRemedy}`)
+    // One of 150 MB would be held twice in memory.
+    const made = `${path}.part`
     try {
       const source = open(path, { ...options, animated: true })
       const found = await source.metadata()
       const { space, exif, xmp, iptc, orientation = 1, width, height, pageHeight } = found
       if (width * height > Number(options.limitInputPixels))
         throw new Error('it has more than 50 million pixels')
-      const turned = orientation === 1 ? { width, height: pageHeight ?? height } : found.autoOrient
-      if (!(exif || xmp || iptc || orientation !== 1)) {
+      const isChanged = Boolean(exif || xmp || iptc) || orientation !== 1
+      if (isChanged) {
+        // A PNG of 16 bits would have eight.
+        const deep = space.endsWith('16') ? source.toColourspace(space) : source
+        await written(deep.autoOrient().keepIccProfile(), type, 92).toFile(made)
+        await rename(made, path)
+      } else {
         // It is read whole all the same, so that a torn one is found now.
         await source.timeout({ seconds }).stats()
-        return { ...turned, bytes: undefined }
       }
-      // A PNG of 16 bits would have eight.
-      const deep = space.endsWith('16') ? source.toColourspace(space) : source
-      const clean = deep.autoOrient().keepIccProfile()
-      return { ...turned, bytes: await written(clean, type, 92).toBuffer() }
+      const turned = orientation === 1 ? { width, height: pageHeight ?? height } : found.autoOrient
+      return { ...turned, isChanged }
     } catch (error) {
+      await rm(made, { force: true })
+      // libvips has no codes: the store tells of this one.
+      if (full.test((error as Error).message))
+        throw Object.assign(error as Error, { code: 'ENOSPC' })
       throw unreadable(error)
     }
   })
+
+const full = /No space left on device|Disk quota exceeded/
 
 const unreadable = (error: unknown): ApiError =>
   new ApiError(

@@ -19,8 +19,8 @@ export type Limit = {
    * the collector of garbage from taking bytes that were there already. `path` is where they wait.
    */
   readonly arriving?: (digest: string, bytes: number, path: string) => Promise<void>
-  /** Reads the file in which they wait once all came; what it makes of it is kept in its place. */
-  readonly through?: (path: string) => Promise<Uint8Array | undefined>
+  /** Told of the file in which they wait once all came; whether it put another one in its place. */
+  readonly through?: (path: string) => Promise<boolean>
   /** The name to keep them under in place of their digest: that of their source, a dot, and what they are of it. */
   readonly as?: string
 }
@@ -94,10 +94,18 @@ const receive = async (
     stream.spent?.(chunk)
   }
   if (head) await begins?.(head)
-  const made = await through?.(path)
-  if (made) return receive(path, Readable.from([made]))
+  if (through && (await byStore(through(path)))) return byStore(flushed(path))
   await byStore(file.sync())
   return { digest: hash.digest('hex'), bytes }
+}
+
+/** Flushes a file that was made on this disk; gives its digest and length. */
+const flushed = async (path: string): Promise<StoredBytes> => {
+  await using file = await open(path, 'r+')
+  const hash = createHash('sha256')
+  for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk)
+  await file.sync()
+  return { digest: hash.digest('hex'), bytes: (await file.stat()).size }
 }
 
 /** The `put` of a store: bytes wait in a folder until they are whole and told of, then `place` takes them from their path to their name. */

@@ -79,10 +79,10 @@ export const takeFile = async (
       }
     },
     through: async path => {
-      if (exif === 'kept' || !isCleaned(type)) return undefined
-      const { bytes, ...pixels } = await cleaned(type, path)
+      if (exif === 'kept' || !isCleaned(type)) return false
+      const { isChanged, ...pixels } = await cleaned(type, path)
       size = pixels
-      return bytes
+      return isChanged
     },
     arriving: async (digest, bytes, path) => {
       const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
