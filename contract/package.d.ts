@@ -832,7 +832,7 @@ type Limit = {
     readonly check?: (bytes: number) => void;
     readonly begins?: (head: Uint8Array) => Promise<void>;
     readonly arriving?: (digest: string, bytes: number, path: string) => Promise<void>;
-    readonly through?: (path: string) => Promise<Uint8Array | undefined>;
+    readonly through?: (path: string) => Promise<boolean>;
     readonly as?: string;
 };
 type Limits = {
