@@ -98,7 +98,7 @@ const mayHaveParts = (
 ): boolean => version === model.versions.newest && partRelations(model, entity, mode).length > 0
 
 /** The row that a request is about, with the preconditions that its headers set. */
-export const targetOf = (
+const targetOf = (
   c: Http,
   { core }: Mount,
   { entity, below }: Pick<Route, 'entity' | 'below'>,
