@@ -96,9 +96,15 @@ const bucketClient = (settings: S3Settings, patience: number) => {
     const asked = request(url, { method, headers: { ...signed, ...length }, timeout: patience })
     asked.on('error', () => {})
     let answer: IncomingMessage | undefined
-    asked.on('timeout', () => {
-      // Where bytes wait for who reads them, it is that one who is slow.
-      if (!answer?.readableLength) (answer ?? asked).destroy(new Error('it is silent'))
+    const silent = () => {
+      // Where bytes wait for who reads them, it is that one who is slow, and the store is looked at again.
+      if (answer?.readableLength) asked.setTimeout(patience)
+      else (answer ?? asked).destroy(new Error('it is silent'))
+    }
+    // A request tells of it once alone.
+    asked.once('socket', socket => {
+      socket.on('timeout', silent)
+      asked.once('close', () => socket.off('timeout', silent))
     })
     // Nothing shows how what waits for a slow line leaves.
     const longer = patience * (1 + Math.min(body?.bytes ?? 0, mostWaiting) / 2 ** 20)

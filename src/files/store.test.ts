@@ -24,7 +24,7 @@ import { asApiError } from '#http/exchange.ts'
 import type { Chunks } from '#http/reply.ts'
 import type { Event } from '#observe.ts'
 import { faults, type S3, startS3 } from '#test/support/s3.ts'
-import { inTime } from '#test/support/wait.ts'
+import { inTime, pause } from '#test/support/wait.ts'
 
 /** Chunks as a stream gives them. */
 async function* chunks(...parts: readonly (Uint8Array | string)[]) {
@@ -334,6 +334,19 @@ describe('S3', () => {
       await assert.rejects(read, ({ code, cause }) => code === 'UNAVAILABLE' && why.test(cause))
       await inTime('it is let go', letGo)
     }
+    s3.fault = undefined
+  })
+
+  test('a store that falls silent while its reader is slow ends the reading too', async () => {
+    const patience = 200
+    const digest = await put(s3.store(), 'slow '.repeat(100_000))
+    s3.fault = (_, outgoing) => {
+      outgoing.writeHead(200, { 'Content-Length': '500000' }).write('slow '.repeat(1000))
+    }
+    const stream = await s3.store({ patience }).open(digest)
+    await pause(3 * patience)
+    const failed = textOf(stream).catch(error => error.cause.message)
+    assert.match(await inTime('it ends', failed), /was torn: it is silent/)
     s3.fault = undefined
   })
 
