@@ -390,7 +390,6 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
       outgoing.once('close', () => account.give(held))
     }
   }
-  c.get('giveBack')?.()
   // The reply's headers are its own: a copy would cost as much as a small read.
   const { headers, stream, written } = reply
   const told = (error: unknown) => edge.observe({ kind: 'bug', requestId: facts.requestId, error })
@@ -413,10 +412,10 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
   // A refusal above the limit has headers of its own.
   if (rate && headers.RateLimit === undefined) Object.assign(headers, rate)
   // Set here because the server sets none for HEAD.
-  if (stream || reply.body !== null) headers['Content-Length'] = String(bytes)
+  if ((stream || reply.body !== null) && reply.status !== 204)
+    headers['Content-Length'] = String(bytes)
   // A client that is gone was not answered, whatever the answer would have been.
   const status = hasHungUp(c) ? hungUp().status : reply.status
-  edge.active.set(facts.method, Number(edge.active.get(facts.method)) - 1)
   const { id, subject, service = null } = exchange.viewer
   const event: RequestEvent = {
     kind: 'request',
@@ -434,17 +433,20 @@ const finish = (serving: Serving, exchange: Exchange, made: Reply): Response => 
     operation: reply.operation,
     work: exchange.stats,
   }
-  if (requests.hasSubscribers) Object.assign(facts, event)
   if (edge.sendsTiming) headers['Server-Timing'] = serverTiming(event, edge.indexesOf)
-  edge.observe(event)
   const { cookies } = reply
   const exposed = cookies && headers['Access-Control-Expose-Headers']
   if (exposed !== undefined) headers['Access-Control-Expose-Headers'] = `${exposed}, Set-Auth-Token`
-  if (!outgoing) return responseOf(status, reply)
   const isStreamed = stream !== undefined && c.req.method !== 'HEAD'
-  outgoing.strictContentLength = isStreamed
-  outgoing.writeHead(status, cookies ? { ...headers, 'Set-Cookie': [...cookies] } : headers)
-  if (isStreamed) void sendBody(outgoing, stream.body, told)
-  else outgoing.end(reply.body)
-  return sent
+  if (outgoing) outgoing.strictContentLength = isStreamed
+  // It throws for a header that cannot be sent: what is answered in its place is then all that is told.
+  outgoing?.writeHead(status, cookies ? { ...headers, 'Set-Cookie': [...cookies] } : headers)
+  const response = outgoing ? sent : responseOf(status, reply)
+  c.get('giveBack')?.()
+  edge.active.set(facts.method, Number(edge.active.get(facts.method)) - 1)
+  if (requests.hasSubscribers) Object.assign(facts, event)
+  edge.observe(event)
+  if (outgoing && isStreamed) void sendBody(outgoing, stream.body, told)
+  else outgoing?.end(reply.body)
+  return response
 }
