@@ -9,7 +9,7 @@ const world = forAllTests(() =>
   createWorld({
     engine: { readTimeout: 1, sync: 'full' },
     rows: {
-      product: Array.from({ length: 3000 }, (_, index) => ({
+      product: Array.from({ length: 20_000 }, (_, index) => ({
         name: `Thing ${index}`,
         category: 'all',
         price: 1,
