@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { traceOf } from './request.ts'
+import { checkUtf8, traceOf } from './request.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parentId = '00f067aa0ba902b7'
@@ -42,3 +42,11 @@ const malformed = [
 for (const header of malformed)
   test(`a traceparent of ${JSON.stringify(header)} is ignored`, () =>
     assert.equal(traceOf(header), undefined))
+
+test('a parameter in bytes that are no UTF-8 is refused, and the sign that stands for such in other texts is not, in a form as it is too', () => {
+  const check = (query: string) => () =>
+    checkUtf8(query, 'name', new URLSearchParams(query).get('name') ?? undefined)
+  assert.throws(check('name=%ff'), { code: 'MALFORMED_REQUEST' })
+  for (const query of ['name=a', 'name=%EF%bf%BD', 'name=\ufffd', 'other=%ff'])
+    assert.doesNotThrow(check(query), query)
+})

@@ -49,7 +49,7 @@ export const parametersOf = (c: Http): string => c.get('parameters') ?? queryStr
 
 /** Throws `MALFORMED_REQUEST` for the value of a parameter that a query string has in bytes which are no UTF-8: they are read as U+FFFD. */
 export const checkUtf8 = (query: string, name: string, value: string | undefined): void => {
-  if (value?.includes('\ufffd') && !/%ef%bf%bd/i.test(query))
+  if (value?.includes('\ufffd') && !/%ef%bf%bd|\ufffd/i.test(query))
     throw new ApiError('MALFORMED_REQUEST', `The parameter ${name} is not UTF-8`)
 }
 
