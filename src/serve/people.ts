@@ -16,7 +16,7 @@ import { mountPeoplePages } from '#pages/people.ts'
 import { type AskPeople, type HostOptions, hostPeople } from '#people/host.ts'
 import { isServed, languageFor, mountPeople } from '#people/mount.ts'
 import { checkStore, type PeopleSettings, peopleSettings } from '#people/settings.ts'
-import { expired, keySetOf, linkAt, linkFor } from '#people/store.ts'
+import { keySetOf, linkAt, linkFor, sweep } from '#people/store.ts'
 import { fileSecret } from '#serve/auth.ts'
 import { queryOf } from '#sql/engine.ts'
 import { name, sql } from '#sql/sql.ts'
@@ -112,6 +112,6 @@ export const servePeople = (
       const row = restRowOf(options.model, options.people)
       mountPeoplePages(app, { ways, providers: shown, language: languageFor, row }, assets)
     },
-    sweep: async () => void (await writePieces(store, ...expired(now()))),
+    sweep: () => sweep(store, now()),
   }
 }

@@ -261,6 +261,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.getByText('Publish: 1 done').waitFor()
     await page.getByText('1 selected').waitFor()
     assert.equal(await page.getByLabel('Select Sooner or later').isChecked(), true)
+    // What is offered for the selected stands in the place of the search.
+    await page.getByRole('button', { name: 'Clear' }).click()
     await go('recipe?filter={"q":"nowhere"}')
     assert.equal(await search.inputValue(), 'nowhere')
     await page.getByRole('button', { name: 'Show all: Recipes' }).click()

@@ -8,6 +8,7 @@ import { columnName } from '#model/names.ts'
 import type { PeopleServices } from '#people/hooks.ts'
 import { optionsOf } from '#people/options.ts'
 import type { PeopleSettings } from '#people/settings.ts'
+import { sweep } from '#people/store.ts'
 import { queryOf } from '#sql/engine.ts'
 import { mailServer } from '#test/mail-server.ts'
 import { until } from '#test/support/wait.ts'
@@ -579,4 +580,14 @@ test('letters to one address are limited, and beyond that nothing is made: no co
   // As if the clock were set back by three hours.
   await strict.change('update auth_rates set last_request = last_request + 10800000 returning id')
   assert.equal((await askCode(by, 'other12@example.org')).status, 200)
+})
+
+test('all that has expired is deleted, however much it is', async () => {
+  const { engine, change, rows } = world
+  await change(
+    `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 1001)
+    insert into auth_rates (id, key, count, last_request) select 'old ' || n, 'old ' || n, 1, 1 from numbers returning id`,
+  )
+  await sweep({ writer: engine, dialect: engine.dialect }, Date.now())
+  assert.deepEqual(await rows(`select id from auth_rates where id like 'old %'`), [])
 })
