@@ -28,7 +28,7 @@ const hash = (text: string, seed: number): number => {
   return (bits ^ (bits >>> 16)) >>> 0
 }
 
-/** The numbers of one window; `isMine` tells those of callers whose cell this thread has taken. */
+/** The numbers of one window. */
 export const openWindow = (all: SharedCells, window: number) => {
   const [seed = 0, other = 0] = new Uint32Array(all.buffer, 0, 2)
   const present = BigInt(1 + (window % 63))
