@@ -5,7 +5,7 @@ import { afterEach, beforeEach, mock, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { countsAmongThreads, createCounts, type Report } from './counts.ts'
-import { createSharedCells } from './shared.ts'
+import { createSharedCells, openWindow } from './shared.ts'
 
 // A mocked clock: time passes when the tests say so, however busy the machine is.
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
@@ -311,3 +311,12 @@ for (const [name, threads, served = 200] of shapes)
     const [one = 0, other = 0] = await Promise.all(counted)
     assert.equal(one + other, served)
   })
+
+test('a thread that is still in the minute before takes no cell of the present one', () => {
+  const cells = createSharedCells()
+  const [before, present] = [openWindow(cells, 62), openWindow(cells, 63)]
+  const callers = Array.from({ length: 20_000 }, (_, n) => `address ${n}`)
+  for (const one of callers) present.add(one, 1, 5)
+  for (const one of callers) before.add(one, 1, 5)
+  assert.ok(callers.every(one => present.add(one, 0, 5) === 1))
+})

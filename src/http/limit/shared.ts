@@ -32,6 +32,8 @@ const hash = (text: string, seed: number): number => {
 export const openWindow = (all: SharedCells, window: number) => {
   const [seed = 0, other = 0] = new Uint32Array(all.buffer, 0, 2)
   const present = BigInt(1 + (window % 63))
+  // Where another thread is in the next minute already, its cells are not free.
+  const next = BigInt(1 + ((window + 1) % 63))
   let taken = 0
   return {
     /** How many cells were taken here. */
@@ -43,13 +45,14 @@ export const openWindow = (all: SharedCells, window: number) => {
       for (let steps = 0; steps < mostSteps; ) {
         const cell = Atomics.load(all, 1 + at)
         const isOwn = cell >> numberBits === own
-        if (isOwn || cell >> windowShift !== present) {
+        const its = cell >> windowShift
+        if (isOwn || (its !== present && its !== next)) {
           const before = isOwn ? Number(cell & numberMask) : 0
           const sum = before + work
           if (sum > most || work === 0) return sum
-          const next = (own << numberBits) | BigInt(sum)
+          const counted = (own << numberBits) | BigInt(sum)
           // Where another thread was faster, it is looked at again.
-          if (Atomics.compareExchange(all, 1 + at, cell, next) !== cell) continue
+          if (Atomics.compareExchange(all, 1 + at, cell, counted) !== cell) continue
           if (!isOwn) taken++
           return sum
         }
