@@ -69,5 +69,6 @@ export async function bundle(folder, placeOf) {
       ...{ absWorkingDir: root, outdir: folder, sourcemap: true },
       ...{ placed, isOutside: () => true, ...more },
     })
-  await Promise.all([make(program, { splitting: true }), make(threads)])
+  // The Node that makes a project may be too old to serve it, and reads these files whole.
+  await Promise.all([make(program, { splitting: true, target: 'node20.19' }), make(threads)])
 }

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { transformSync } from 'esbuild'
 import { versionPath } from '#base/paths.ts'
 import content from '#content/duet.config.ts'
 import { folderOf, plain, serveBy } from '../duet.ts'
@@ -164,4 +165,10 @@ test('a project that it makes starts from the examples as texts, and answers bot
   assert.equal(run(['-r', './old.cjs', program, 'init', 'other']).status, 0)
   const manifest = JSON.parse(readFileSync(join(project, 'other/package.json'), 'utf8'))
   assert.deepEqual(Object.keys(manifest.optionalDependencies), Object.values(pinned.packages))
+  // Its syntax is nowhere newer than that Node reads.
+  for (const path of globSync(join(installed, 'lib/{cli,chunk}-*.mjs'))) {
+    const text = readFileSync(path, 'utf8')
+    const [old, present] = ['node20.19', 'esnext'].map(target => transformSync(text, { target }))
+    assert.equal(old?.code, present?.code, path)
+  }
 })
