@@ -56,6 +56,8 @@ const answersOf = (state: ListenOptions['state'], look: number) => {
     override writeHead(...head: readonly unknown[]): this {
       // Nothing behind the last answer is done (RFC 9112, section 9.6).
       if (state.isDraining) this.shouldKeepAlive = false
+      // Node keeps the words of a head that it could not write: they would stand beside the status of another.
+      this.statusMessage = ''
       return Reflect.apply(super.writeHead, this, head)
     }
     override write(...piece: readonly unknown[]): boolean {

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Hono } from 'hono'
+import { loadConfig } from '#config.ts'
 import { exchange } from '#http/exchange.ts'
 import type { App } from '#http/request.ts'
 import type { Event } from '#observe.ts'
-
+import { listen } from '#serve/listen.ts'
 import { createWorld, forAllTests } from '#test/market.ts'
-import { serveApp } from '#test/support/served.ts'
+import { versions } from '#test/support/library/versions.ts'
 
 const world = forAllTests(createWorld)
 
@@ -25,12 +26,14 @@ test('a reply whose header cannot be sent is one request that failed, and one of
     '/empty',
     exchange(edge, fail, () => ({ status: 204, headers: {}, body: '' })),
   )
-  const { server, origin } = await serveApp(app.fetch)
-  const answered = await fetch(`${origin}/broken`)
+  const options = { versions, state: { isDraining: false } }
+  const server = await listen(app, loadConfig({ DUET_PORT: '0' }), options)
+  const answered = await fetch(`${server.url}/broken`)
+  assert.equal(answered.statusText, 'Internal Server Error')
   assert.deepEqual([answered.status, await answered.text()], [500, 'INTERNAL'])
   const told = events.map(event => (event.kind === 'request' ? event.status : event.kind))
   assert.deepEqual([told, active.get('GET')], [['bug', 500], 0])
-  const empty = await fetch(`${origin}/empty`)
+  const empty = await fetch(`${server.url}/empty`)
   assert.deepEqual([empty.status, empty.headers.get('content-length')], [204, null])
-  server.close()
+  await server.close(0)
 })
