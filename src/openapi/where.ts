@@ -42,13 +42,14 @@ const comparedIn = (model: Model, resource: Resource) =>
     resource.entity.relations[key] ? [] : [[member, comparisonOf(resource, key)] as const],
   )
 
-/** A parameter with operators, such as `stock[gte]`, whose schema has that name. */
+/** A parameter with operators, such as `stock[gte]`, whose schema has that name: Swagger UI would fill in all of them without an example. */
 export const deepParameter = (name: string, schema: string): JsonSchema => ({
   name,
   in: 'query',
   style: 'deepObject',
   explode: true,
   schema: refTo(schema),
+  example: {},
 })
 
 /** The parameter `where` of a resource. */

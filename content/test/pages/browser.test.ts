@@ -202,6 +202,18 @@ describe('in a browser', { skip: skipped }, () => {
         (await shown.innerText()).includes('ada@example.org'),
       )
 
+      await page.selectOption('#version', '2')
+      const products = page.locator('#operations-products-listProducts')
+      await products.locator('.opblock-summary-control').first().click()
+      await products.locator('.try-out__btn').click()
+      const [list] = await Promise.all([
+        page.waitForResponse(asked => asked.url().includes('/api/v2/products')),
+        products.locator('.execute').click(),
+      ])
+      // No condition is filled in that nobody asked for.
+      assert.equal(list.url(), `${origin}/api/v2/products?limit=20`)
+      await page.selectOption('#version', '1')
+
       const kept = await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')
       assert.deepEqual([kept, await page.context().cookies()], [[], []])
       await page.reload()
