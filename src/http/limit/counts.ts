@@ -81,8 +81,8 @@ export const countsAmongThreads = (
 ): Counts => {
   const { taken, add } = openWindow(cells, window)
   const numberOf = (key: string) => add(`${kind} ${key}`, 0, limit)
-  const keyOf = (caller: string) =>
-    keyFor(caller, most, taken() * threads, key => numberOf(key) > 0)
+  const isKnown = (key: string) => numberOf(key) > 0
+  const keyOf = (caller: string) => keyFor(caller, most, taken() * threads, isKnown)
   return {
     count: (caller, work = 1) => add(`${kind} ${keyOf(caller)}`, work, limit),
     isUsedUp: caller => numberOf(keyOf(caller)) >= limit,
@@ -105,7 +105,8 @@ export const createCounts = ({ limit, report, most = usualMost }: CountsOptions)
   let isDue = false
   let isOver = false
 
-  const keyOf = (caller: string) => keyFor(caller, most, counted.size, key => counted.has(key))
+  const isKnown = (key: string) => counted.has(key)
+  const keyOf = (caller: string) => keyFor(caller, most, counted.size, isKnown)
 
   const later = () => {
     if (!isOver) timer ??= setTimeout(flush, interval).unref()

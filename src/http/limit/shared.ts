@@ -41,7 +41,7 @@ export const openWindow = (all: SharedCells, window: number) => {
     /** Adds to the number of a key, unless that makes more than `most`; gives what it is with that, 0 for a key without a number. */
     add: (key: string, work: number, most: number): number => {
       const own = (present << 30n) | BigInt(hash(key, other) >>> 2)
-      let at = hash(`${window} ${key}`, seed) % cells
+      let at = hash(key, seed ^ window) % cells
       for (let steps = 0; steps < mostSteps; ) {
         const cell = Atomics.load(all, 1 + at)
         const isOwn = cell >> numberBits === own
