@@ -1,8 +1,8 @@
 /** The tables of people as the rest of the service uses them: the public keys of tokens, and what is deleted once it has expired. */
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 import { queryOf } from '#sql/engine.ts'
-import { number, sql } from '#sql/sql.ts'
-import { readPrimary, type StoreAccess, writePieces } from '#write/job.ts'
+import { sql } from '#sql/sql.ts'
+import { deleteInBatches, readPrimary, type StoreAccess, type WriteAccess } from '#write/job.ts'
 
 /** How long a key that was replaced still verifies tokens, in milliseconds: they live ten minutes. */
 const grace = 3_600_000
@@ -21,26 +21,14 @@ export const keySetOf = async (store: StoreAccess, now: number): Promise<string>
   return JSON.stringify({ keys })
 }
 
-/** So many rows are deleted at once, as others write meanwhile. */
-const batch = 1000
-
 /** Deletes what has expired. */
-export const sweep = async (
-  store: Parameters<typeof writePieces>[0],
-  now: number,
-): Promise<void> => {
-  const most = number(batch)
-  const expired = [
+export const sweep = (store: WriteAccess, now: number): Promise<number> =>
+  deleteInBatches(store, most => [
     sql`delete from auth_sessions where id in (select id from auth_sessions where expires_at <= ${now} limit ${most}) returning id`,
     sql`delete from auth_verifications where id in (select id from auth_verifications where expires_at <= ${now} limit ${most}) returning id`,
     sql`delete from auth_rates where id in (select id from auth_rates where last_request <= ${now} limit ${most}) returning id`,
     sql`delete from auth_keys where expires_at <= ${now - 7 * 86_400_000} returning id`,
-  ]
-  for (;;) {
-    const gone = await writePieces(store, ...expired)
-    if (gone.every(({ length }) => length < batch)) return
-  }
-}
+  ])
 
 /** How long a link is good for, in milliseconds. */
 const linkLasts = 3_600_000

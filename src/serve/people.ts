@@ -57,7 +57,7 @@ export type ServedPeople = {
   readonly mount: (app: App, edge: HttpContext, content: Pick<Content, 'title' | 'license'>) => void
   readonly mountPages: (app: App, assets: Assets) => void
   /** Deletes what has expired. */
-  readonly sweep: () => Promise<void>
+  readonly sweep: () => Promise<unknown>
   /** What a developer is told: a link that signs the first of those with the highest role in once, within an hour, or how to make one where there is none; undefined if the store cannot keep a link now. */
   readonly invitation: () => Promise<string | undefined>
   /** Waits for letters that are under way for at most so many milliseconds. */

@@ -6,8 +6,8 @@ import { anonymous, callerOf, type Roles, type Viewer } from '#model/policy.ts'
 import type { Version } from '#model/version.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf } from '#sql/engine.ts'
-import { number, type Sql, sql } from '#sql/sql.ts'
-import { type Idempotency, type Writer, writePieces } from '#write/job.ts'
+import { type Sql, sql } from '#sql/sql.ts'
+import { deleteInBatches, type Idempotency, type WriteAccess } from '#write/job.ts'
 
 /** How long a response stays stored, in milliseconds. */
 export const storedFor = 24 * 3_600_000
@@ -101,31 +101,21 @@ export const idempotencyOf = (
   }
 }
 
-/** The most stored responses that one job deletes: few enough not to be noticed. */
-const batch = 1000
-
-type Purging = {
-  readonly writer: Writer
-  readonly dialect: Dialect
+type Purging = WriteAccess & {
   readonly now: () => number
   /** Milliseconds between two rounds. */
   readonly every?: number
   /** What else is done in each round. */
-  readonly also?: () => Promise<void>
+  readonly also?: () => Promise<unknown>
 }
 
-/** Deletes expired responses, batch by batch, so that other writes run in between; gives how many there were. */
-export const purge = async (purging: Purging): Promise<number> => {
-  let sum = 0
-  for (;;) {
-    const old = sql`delete from replies where (scope, key) in (
+/** Deletes expired responses; gives how many there were. */
+export const purge = (purging: Purging): Promise<number> =>
+  deleteInBatches(purging, most => [
+    sql`delete from replies where (scope, key) in (
     select scope, key from replies where made_at <= ${purging.now() - storedFor}
-    limit ${number(batch)}) returning key`
-    const [{ length: count } = []] = await writePieces(purging, old)
-    sum += count
-    if (count < batch) return sum
-  }
-}
+    limit ${most}) returning key`,
+  ])
 
 /** Deletes expired responses, and what else has expired, now and each minute; gives a function that ends it. */
 export const startPurging = (purging: Purging): (() => void) => {

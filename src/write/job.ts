@@ -3,7 +3,7 @@ import type { ReadPlan } from '#read/plan.ts'
 import type { Answer } from '#read/read.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { type Position, type Query, queryOf, type Reader, type Rows } from '#sql/engine.ts'
-import type { Parameter, Sql, SqlValue, Statement } from '#sql/sql.ts'
+import { number, type Parameter, type Sql, type SqlValue, type Statement } from '#sql/sql.ts'
 
 /** A column of the first row that a step returned; or of all its rows, as a JSON list of ids. */
 type StepColumn = {
@@ -166,9 +166,12 @@ export const writeQueries = async (
   return outcome.rows
 }
 
+/** What writes to an open store. */
+export type WriteAccess = { readonly writer: Writer; readonly dialect: Dialect }
+
 /** The rows of each of these pieces, likewise. */
 export const writePieces = (
-  { writer, dialect }: { readonly writer: Writer; readonly dialect: Dialect },
+  { writer, dialect }: WriteAccess,
   ...pieces: readonly Sql[]
 ): Promise<readonly Rows[]> =>
   writeQueries(
@@ -176,12 +179,24 @@ export const writePieces = (
     pieces.map(piece => queryOf(piece, dialect)),
   )
 
-/** What reads and writes an open store. */
-export type StoreAccess = {
-  readonly reader: Pick<Reader, 'query'>
-  readonly writer: Writer
-  readonly dialect: Dialect
+/** So many rows are deleted at once, so that other writes run in between. */
+const batch = 1000
+
+/** Deletes by these pieces, which are given the most rows that each may delete, until none finds so many; gives how many there were. */
+export const deleteInBatches = async (
+  store: WriteAccess,
+  piecesFor: (most: Sql) => readonly Sql[],
+): Promise<number> => {
+  const pieces = piecesFor(number(batch))
+  for (let sum = 0; ; ) {
+    const counts = (await writePieces(store, ...pieces)).map(({ length }) => length)
+    sum += counts.reduce((all, count) => all + count, 0)
+    if (counts.every(count => count < batch)) return sum
+  }
 }
+
+/** What reads and writes an open store. */
+export type StoreAccess = WriteAccess & { readonly reader: Pick<Reader, 'query'> }
 
 /** Reads what was committed before, by whichever process: a replica may not have it yet, so the primary is asked. */
 export const readPrimary = async (
