@@ -13,7 +13,6 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { before, test } from 'node:test'
@@ -291,15 +290,16 @@ test('a backup is tried aside: it says what is in it, and touches no store [A15]
   database.exec('update posts set created_at = 4102444800000 where id = 7')
   database.close()
   const other = fresh()
-  const trials = () => readdirSync(tmpdir()).filter(name => name.startsWith('duet-check-'))
-  const already = trials()
-  const { code, stdout, stderr } = await command(['restore', '--check', backup], other.settings)
+  // A place for temporary folders of its own: other processes try backups meanwhile.
+  const own = { ...settings, TMPDIR: newFolder() }
+  const there = { ...own, ...other.settings }
+  const { code, stdout, stderr } = await command(['restore', '--check', backup], there)
   assert.equal(code, 0, stderr)
   assert.match(stdout, /^\S+ can be restored: it is whole and undamaged/)
   assert.match(stdout, /^users +50$/m)
   assert.match(stdout, /^posts +3,000$/m)
   assert.match(stdout, /^newest moment: 2100-01-01T00:00:00.000Z, in posts$/m)
-  assert.deepEqual([existsSync(dirname(other.file)), trials()], [false, already])
+  assert.deepEqual([existsSync(dirname(other.file)), readdirSync(own.TMPDIR)], [false, []])
   const cut = join(folder, 'cut.db')
   copyFileSync(backup, cut)
   truncateSync(cut, 40 * 4096)
@@ -308,10 +308,10 @@ test('a backup is tried aside: it says what is in it, and touches no store [A15]
   const broken = new DatabaseSync(dangling, { enableForeignKeyConstraints: false })
   broken.exec('delete from users where id = 1')
   broken.close()
-  await refused(['restore', '--check', cut], settings, /is not good: /)
-  await refused(['restore', '--check', dangling], settings, /rows refer to rows that are not there/)
+  await refused(['restore', '--check', cut], own, /is not good: /)
+  await refused(['restore', '--check', dangling], own, /rows refer to rows that are not there/)
   await refused(['restore', '--check'], settings, /FILE is missing/, 2)
-  assert.deepEqual(trials(), already)
+  assert.deepEqual(readdirSync(own.TMPDIR), [])
 })
 
 test('a backup of an older release is tried with the migrations that a start would apply', async () => {
