@@ -240,6 +240,7 @@ test('systemd finds no fault with the units', {
       'duet@3001.service': unit,
       'duet@3001.socket': read('deploy/duet@.socket'),
       'duet-backup.service': read('deploy/duet-backup.service'),
+      'duet-backup.timer': read('deploy/duet-backup.timer'),
     }
     const names = Object.keys(files).map(name => join(folder, name))
     // systemd checks that the programs exist, so the paths are those of this checkout.

@@ -59,20 +59,15 @@ export const undamaged =
 export const copyFiles = async (
   from: FileStore,
   to: FileStore,
-  {
-    signal = new AbortController().signal,
-    repairs = false,
-  }: { readonly signal?: AbortSignal | undefined; readonly repairs?: boolean } = {},
+  repairs = false,
 ): Promise<string> => {
   let [copied, there, copiedBytes] = [0, 0, 0]
   for await (const { digest, bytes } of from.list()) {
-    signal.throwIfAborted()
     if ((await faultOf(to, { digest, bytes }, repairs)) === undefined) {
       there++
       continue
     }
-    const check = () => signal.throwIfAborted()
-    await to.put(await from.open(digest), { check, arriving: undamaged(from, digest) })
+    await to.put(await from.open(digest), { arriving: undamaged(from, digest) })
     copied++
     copiedBytes += bytes
   }

@@ -96,7 +96,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (check) return void process.stdout.write(await trialOf(resolve(file), content, files))
   if (files !== undefined)
     process.stdout.write(
-      `${await withFiles(content, store => copyFiles(copyIn(files), store, { repairs: true }))}\n`,
+      `${await withFiles(content, store => copyFiles(copyIn(files), store, true))}\n`,
     )
   if (file === '') return
   const store = fileOf(loadConfig(process.env, content.settings), `put a copy back with ${tool}`)

@@ -1,4 +1,4 @@
-/** Backups again and again, and backups that are tried before they are needed. */
+/** Backups one after another, and backups that are tried before they are needed. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
@@ -7,7 +7,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -16,12 +15,11 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { before, test } from 'node:test'
-import { backUpEvery, type Series } from '#cli/backup.ts'
+import { backUpNext } from '#cli/backup.ts'
 import { replaceFile } from '#engines/shared/files.ts'
 import { identityOf } from '#engines/sqlite/backup.ts'
 import { command } from '#test/commands.ts'
-import { duet, folderOf, type Settings, start } from '#test/duet.ts'
-import { until } from '#test/support/wait.ts'
+import { duet, folderOf, type Settings } from '#test/duet.ts'
 import { assertWhole, storeWithContent } from './backup-rounds.ts'
 
 const { folder, fresh } = folderOf('backups')
@@ -35,37 +33,9 @@ const newFolder = () => {
   return made
 }
 
-/** A series of which a test ends the first backup at the latest, with a clock that stands still. */
-const seriesIn = (
-  to: string,
-  end: AbortController,
-  now: string,
-  onNow: () => unknown = () => {},
-  copyFiles?: Series['copyFiles'],
-) => {
-  const lines: string[] = []
-  const onLine = (line: string) => {
-    lines.push(line)
-    end.abort()
-  }
-  const ended = backUpEvery(
-    {
-      store: file,
-      folder: to,
-      every: 3_600_000,
-      keep: 2,
-      now: () => {
-        onNow()
-        return Date.parse(now)
-      },
-      onMade: onLine,
-      onFailed: onLine,
-      ...(copyFiles && { copyFiles }),
-    },
-    end.signal,
-  )
-  return { lines, ended }
-}
+/** The next backup of a series of two, made at a moment. */
+const nextIn = (to: string, at: string) =>
+  backUpNext(file, { folder: to, keep: 2, onPages: () => {} }, Date.parse(at))
 
 const refused = async (args: readonly string[], used: Settings, message: RegExp, status = 1) => {
   const { code, stdout, stderr } = await command(args, used)
@@ -73,65 +43,20 @@ const refused = async (args: readonly string[], used: Settings, message: RegExp,
   assert.match(stderr, message)
 }
 
-test('a series keeps the newest backups, survives one that fails, and ends on SIGTERM with 0 [A13]', async () => {
+test('a backup of a series is named by its time and its store, and one that fails says why [A13]', async () => {
   const to = newFolder()
-  const args = ['backup', '--every', '1s', '--keep', '2', '--to', to]
-  const running = start(args, settings)
-  const made = () =>
-    running
-      .stdout()
-      .match(/^backed up to .+, [\d,]+ bytes, without .*--files FOLDER copies them$/gm)?.length ?? 0
-  await until('three backups are made', () => made() >= 3)
-  renameSync(file, `${file}.away`)
-  await until('one fails', () => running.stderr() !== '')
-  renameSync(`${file}.away`, file)
-  const before = made()
-  await until('more are made', () => made() > before + 1)
-  running.child.kill('SIGTERM')
-  assert.deepEqual(await running.closed, [0, null])
-  assert.match(
-    running.stderr(),
-    // One that was just being opened finds it gone later.
-    /^(duet: a backup of \S+ failed: (there is no store|the store \S+ cannot be opened:) .+; the next is at \S+Z\n)+$/,
-  )
-  const names = readdirSync(to).filter(name => name.endsWith('.db'))
-  assert.equal(names.length, 2)
-  const sums = names.map(name => `${name}.sha256`)
-  assert.deepEqual(readdirSync(to).sort(), [...names, ...sums].sort())
-  for (const name of names) {
-    assert.match(name, /^duet-\d{8}T\d{6}Z-[0-9a-f]{8}\.db$/)
-    assertWhole(join(to, name))
-  }
+  const args = ['backup', '--keep', '2', '--to', to]
+  const { code, stdout, stderr } = await command(args, settings)
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^backed up to .+, [\d,]+ bytes, without .*--files FOLDER copies them$/m)
+  const [name = '', sum, ...others] = readdirSync(to).sort()
+  assert.match(name, /^duet-\d{8}T\d{6}Z-[0-9a-f]{8}\.db$/)
+  assert.deepEqual([sum, others], [`${name}.sha256`, []])
+  assertWhole(join(to, name))
+  await refused(args, fresh().settings, /there is no store/)
 })
 
-test('a series goes on where nobody reads what it says', async () => {
-  const to = newFolder()
-  const running = start(['backup', '--every', '1s', '--keep', '99', '--to', to], settings)
-  running.child.stdout.destroy()
-  running.child.stderr.destroy()
-  const made = () => readdirSync(to).filter(name => name.endsWith('.db')).length
-  const hasEnded = () => running.child.exitCode !== null
-  await until('two backups are made', () => made() > 1 || hasEnded())
-  // What a killed one left goes when the next is tried.
-  const left = join(to, `duet-20261122T090500Z-${identityOf(file)}.db.0123abcd.part`)
-  const tried = async () => {
-    writeFileSync(left, 'half')
-    await until('another is tried', () => !existsSync(left) || hasEnded())
-  }
-  copyFileSync(file, `${file}.away`)
-  const broken = new DatabaseSync(file, { enableForeignKeyConstraints: false })
-  broken.exec('delete from users where id = 1')
-  broken.close()
-  await tried()
-  await tried()
-  renameSync(`${file}.away`, file)
-  const before = made()
-  await until('another is made', () => made() > before || hasEnded())
-  running.child.kill('SIGTERM')
-  assert.deepEqual(await running.closed, [0, null])
-})
-
-test('a restart makes no backup before its time, and what a killed one left is taken away', async () => {
+test('a series keeps the newest backups, whatever the clock says, and takes away what a killed one left [A14]', async () => {
   const to = newFolder()
   const named = (time: string, name = 'duet') => `${name}-20261122T${time}Z-${identityOf(file)}.db`
   writeFileSync(join(to, named('090000')), 'old')
@@ -146,14 +71,9 @@ test('a restart makes no backup before its time, and what a killed one left is t
         'half',
       )
   writeFileSync(join(to, 'duet-notes.db'), 'of somebody else')
-  const early = new AbortController()
-  const first = seriesIn(to, early, '2026-11-22T09:59:59Z')
-  early.abort()
-  await first.ended
-  assert.deepEqual(first.lines, [])
-  await seriesIn(to, new AbortController(), '2026-11-22T10:00:00Z').ended
-  // A clock that went back: it is due at once, and not taken for the oldest.
-  await seriesIn(to, new AbortController(), '2026-11-22T08:00:00Z').ended
+  await nextIn(to, '2026-11-22T10:00:00Z')
+  // A clock that went back: it is not taken for the oldest.
+  await nextIn(to, '2026-11-22T08:00:00Z')
   assert.deepEqual(readdirSync(to).sort(), [
     named('080000'),
     `${named('080000')}.sha256`,
@@ -163,7 +83,7 @@ test('a restart makes no backup before its time, and what a killed one left is t
   ])
 })
 
-test('a series whose files cannot be copied deletes its oldest backups, none of another store of that file name, nor one whose name tells no store [A15]', async () => {
+test('a series deletes its oldest backups, none of another store of that file name, nor one whose name tells no store [A15]', async () => {
   const to = newFolder()
   const others = [
     // What another store made, and what a release made that put no store into the name.
@@ -174,11 +94,7 @@ test('a series whose files cannot be copied deletes its oldest backups, none of 
     'duet-20261122T090000Z.db.0123abcd.part',
   ]
   for (const name of others) writeFileSync(join(to, name), 'of another store')
-  const unreachable = () => Promise.reject(new Error('the bucket does not answer'))
-  for (const hour of [10, 11, 12, 13]) {
-    const now = `2026-11-22T${hour}:30:00Z`
-    await seriesIn(to, new AbortController(), now, undefined, unreachable).ended
-  }
+  for (const hour of [10, 11, 12, 13]) await nextIn(to, `2026-11-22T${hour}:30:00Z`)
   const made = ['12', '13'].map(hour => `duet-20261122T${hour}3000Z-${identityOf(file)}.db`)
   const sums = made.map(name => `${name}.sha256`)
   assert.deepEqual(readdirSync(to).sort(), [...others, ...made, ...sums].sort())
@@ -249,37 +165,21 @@ test('a backup leaves alone what another process is writing under the same name'
   assert.equal(readFileSync(to, 'utf8'), 'by the other')
 })
 
-test('a series that is ended amid a backup leaves nothing of it [A14]', async () => {
-  const to = newFolder()
-  const end = new AbortController()
-  let halfway = false
-  const { lines, ended } = seriesIn(to, end, '2026-11-22T10:00:00Z', () =>
-    setImmediate(() => {
-      halfway ||= readdirSync(to).length > 0
-      if (halfway) end.abort()
-    }),
-  )
-  await ended
-  assert.deepEqual([halfway, lines, readdirSync(to)], [true, [], []])
-})
-
 test('what a series needs is said before it begins', async () => {
   const to = newFolder()
-  const good = { every: '1h', keep: '48', to }
+  const good = { keep: '48', to }
   const cases = [
-    [{ ...good, every: '900ms' }, /--every must be such as 30m or 1h, from 1s to 168h/, 2],
-    [{ ...good, every: 'hourly' }, /--every must be/, 2],
+    [{ ...good, every: '1h' }, /no --every any more: have a timer/, 2],
     [{ ...good, keep: '0' }, /--keep must be how many backups stay/, 2],
-    [{ every: '1h', keep: '2' }, /--to must name the folder/, 2],
-    [{ keep: '2', to }, /--every must be/, 2],
+    [{ to }, /--keep must be how many/, 2],
+    [{ keep: '2' }, /--to must name the folder/, 2],
     [{ ...good, to: join(to, 'none') }, /there is no folder .+: make it, or mount its disk/, 1],
   ] as const
   for (const [options, message, status] of cases) {
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
     await refused(['backup', ...args], settings, message, status)
   }
-  const args = ['backup', 'a.db', '--every', '1h', '--keep', '2', '--to', to]
-  await refused(args, settings, /leave out the rest/, 2)
+  await refused(['backup', 'a.db', '--keep', '2', '--to', to], settings, /leave out the rest/, 2)
 })
 
 test('a backup is tried aside: it says what is in it, and touches no store [A15]', async () => {

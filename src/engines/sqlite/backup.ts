@@ -53,9 +53,9 @@ export const identityOf = (store: string): string =>
 /** The file beside a backup that has its checksum, as sha256sum writes and checks it. */
 export const sumFileOf = (backup: string): string => `${backup}.sha256`
 
-const sumOf = async (file: string, signal?: AbortSignal): Promise<string> => {
+const sumOf = async (file: string): Promise<string> => {
   const hash = createHash('sha256')
-  for await (const chunk of createReadStream(file, { signal })) hash.update(chunk)
+  for await (const chunk of createReadStream(file)) hash.update(chunk)
   return hash.digest('hex')
 }
 
@@ -83,16 +83,14 @@ const checkedCopy = (copy: string, what: string): readonly string[] => {
 export type BackupOptions = {
   /** Whether an existing file is replaced. */
   readonly force: boolean
-  readonly onPages: (copied: number, total: number) => void
-  /** Ends it before its time: it rejects, and leaves nothing. */
-  readonly signal?: AbortSignal
+  readonly onPages: (copied: number) => void
 }
 
 /** Copies a store as it is at one moment, while others may write it; gives the copy's size in bytes. */
 export const backUp = async (
   store: string,
   target: string,
-  { force, onPages, signal }: BackupOptions,
+  { force, onPages }: BackupOptions,
 ): Promise<number> => {
   checkExists(store)
   for (const file of [target, sumFileOf(target)])
@@ -100,7 +98,6 @@ export const backUp = async (
   const mode = statSync(store).mode & 0o777
   let sum = ''
   const check = () => {
-    signal?.throwIfAborted()
     if (!force && existsSync(target))
       throw new FileExistsError(`${target} is there already; --force replaces it`)
   }
@@ -118,16 +115,13 @@ export const backUp = async (
       connection.query(queryWith('select count(*) from sqlite_schema'))
       await backup(connection.database, part, {
         rate: pagesAtOnce,
-        progress: ({ totalPages, remainingPages }) => {
-          signal?.throwIfAborted()
-          onPages(totalPages - remainingPages, totalPages)
-        },
+        progress: ({ totalPages, remainingPages }) => onPages(totalPages - remainingPages),
       })
     } finally {
       connection.close()
     }
     checkedCopy(part, 'the copy')
-    sum = await sumOf(part, signal)
+    sum = await sumOf(part)
   }
   await replaceFile(target, copy, { mode, before })
   const writeSum = async (part: string) => writeFileSync(part, `${sum}  ${basename(target)}\n`)
