@@ -1,6 +1,6 @@
 /** The pages about the APIs: the reference of REST, its versions, the errors of both, and GraphiQL. */
 import { readFile } from 'node:fs/promises'
-import { html } from 'hono/html'
+import { html, raw } from 'hono/html'
 import { once } from '#base/cache.ts'
 import {
   docsPath,
@@ -14,7 +14,6 @@ import {
 import type { ErrorKind } from '#errors.ts'
 import type { App } from '#http/request.ts'
 import type { Assets } from '#pages/assets.ts'
-import { sectionsOf } from '#pages/markdown.ts'
 import {
   bar,
   code,
@@ -76,14 +75,7 @@ export const mountReference = (app: App, options: ReferenceOptions, assets: Asse
   app.get(errorsPath, async c => send(await errorsPage(errors, assets), c))
 }
 
-const guide = once(() => readFile(new URL('assets/guide.md', import.meta.url), 'utf8'))
-
-/** Where links of the guide lead in a service. */
-const servedAt: Readonly<Record<string, string>> = {
-  'rest.md': docsPath,
-  'changing-an-api.md': versionsPath,
-  'errors.md': errorsPath,
-}
+const guide = once(() => readFile(new URL('assets/guide.html', import.meta.url), 'utf8'))
 
 /** What holds for all callers; its examples call this service, for rows that it has. */
 const guidePage = async (
@@ -92,30 +84,12 @@ const guidePage = async (
   origin: string,
   assets: Assets,
 ): Promise<WebPage> => {
-  const text = (await guide())
+  const body = (await guide())
     .replaceAll('http://127.0.0.1:3000', origin)
     .replaceAll('/api/v2', versionPath(versions.at(-1)?.version ?? 1))
     .replaceAll(/\bnotes/g, guided)
-  const [intro, ...sections] = sectionsOf(text, link => servedAt[link.replace(/.*\//, '')])
-  return htmlPage(assets, {
-    title: `Guide · ${assets.site.title}`,
-    ...textPage,
-    body: html`<header>
-${bar(guidePath, assets)}
-<h1>Guide</h1>
-<div class="lead">${intro?.blocks}</div>
-<ul class="contents">${sections.map(({ title, anchor }) => html`\n<li><a href="#${anchor}">${title}</a></li>`)}
-</ul>
-</header>
-<main>
-${sections.map(
-  ({ title, anchor, blocks }) => html`<section class="wide" id="${anchor}">
-<h2>${title}</h2>
-${blocks}</section>
-`,
-)}
-</main>`,
-  })
+    .replace('<!-- the bar -->', () => String(bar(guidePath, assets)))
+  return htmlPage(assets, { title: `Guide · ${assets.site.title}`, ...textPage, body: raw(body) })
 }
 
 /** The reference of the REST API: Swagger UI on the documents of its versions. It opens with the newest version, or with the one of `?version=`. */

@@ -1,12 +1,10 @@
 /** The pages of a content of one's own: its name and colours, and what it does not offer. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { html } from 'hono/html'
 import { optionsOf } from '#base/shape.ts'
 import { type Content, defineContent } from '#content.ts'
 import { openApiOf } from '#openapi/openapi.ts'
 import { authDocument } from '#openapi/people.ts'
-import { sectionsOf } from '#pages/markdown.ts'
 import { forAllTests } from '#test/support/fixture.ts'
 import { library } from '#test/support/library/index.ts'
 import blog from '../../examples/blog/duet.config.ts'
@@ -56,44 +54,6 @@ describe('the pages of a content with a name of its own', () => {
     assert.equal(info.title, 'Books & Co, version 2')
     assert.match(info.description, /^What can be lent\.\n\nObjects, lists/)
   })
-})
-
-test('Markdown becomes HTML, in which text stays text', () => {
-  const document = `# One
-A [page](a.md) and [another](b.md), **so** \`a < b\`.
-
-## Two words!
-
-* <b>
-* \`x\`
-
-| A | B |
-|---|---|
-| \`1\` | <i> |
-
-\`\`\`sh
-a
-
-b <
-\`\`\`
-
-    indented`
-  const sections = sectionsOf(document, link => (link === 'a.md' ? '/a' : undefined))
-  assert.deepEqual(
-    sections.map(({ title, anchor }) => [title, anchor]),
-    [
-      ['One', 'one'],
-      ['Two words!', 'two-words'],
-    ],
-  )
-  const [one = '', two = ''] = sections.map(({ blocks }) => String(html`${blocks}`))
-  assert.equal(
-    one,
-    '<p>A <a href="/a">page</a> and another, <strong>so</strong> <code>a &lt; b</code>.</p>\n',
-  )
-  assert.match(two, /<ul>\n<li>&lt;b&gt;<\/li>\n<li><code>x<\/code><\/li>\n<\/ul>/)
-  assert.match(two, /<th scope="row"><code>1<\/code><\/th><td data-head="B">&lt;i&gt;<\/td>/)
-  assert.match(two, /<pre><code>a\n\nb &lt;<\/code><\/pre>\n<pre><code>indented<\/code><\/pre>/)
 })
 
 test('a colour or a title that is none stops the start with its name', () => {
