@@ -247,10 +247,18 @@ areTold({
   'book.cover has a size twice: leave one out': withFields({
     cover: file({ accept: ['image/png'], max: 9, sizes: [32, 32], nullable: true }),
   }),
-  'book.cover has sizes or exif, which are of pictures, and accepts other files: let it accept image types only':
+  'book.cover has sizes, which are of pictures, and accepts other files: let it accept image types only':
     withFields({
-      cover: file({ accept: ['application/pdf'], max: 9, sizes: [32], nullable: true }),
+      cover: file({
+        accept: ['image/png', 'application/pdf'],
+        max: 9,
+        sizes: [32],
+        nullable: true,
+      }),
     }),
+  'book.cover has exif, which is of pictures, and accepts none: leave exif out': withFields({
+    cover: file({ accept: ['application/pdf'], max: 9, exif: 'kept', nullable: true }),
+  }),
   'book.cover is a file, which no other row can have the same of: leave unique out': withFields({
     cover: file({ accept: ['image/*'], max: 1, nullable: true, unique: true }),
   }),

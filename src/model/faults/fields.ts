@@ -146,9 +146,11 @@ const fileFault = ({ entities }: CheckedEntity, field: Field): string | undefine
   if (size !== undefined)
     return `has the size ${size}: give widths in whole pixels, ${narrowest} to ${widest}`
   if (new Set(sizes).size < sizes.length) return 'has a size twice: leave one out'
-  const isPicture = accept.every(type => type.startsWith('image/'))
-  if ((sizes.length > 0 || file.exif) && !isPicture)
-    return 'has sizes or exif, which are of pictures, and accepts other files: let it accept image types only'
+  const pictures = accept.filter(type => type.startsWith('image/'))
+  if (sizes.length > 0 && pictures.length < accept.length)
+    return 'has sizes, which are of pictures, and accepts other files: let it accept image types only'
+  if (file.exif && pictures.length === 0)
+    return 'has exif, which is of pictures, and accepts none: leave exif out'
   if (unique !== undefined)
     return 'is a file, which no other row can have the same of: leave unique out'
   if (typeof initial === 'object' && 'value' in initial && initial.value !== null)
