@@ -256,8 +256,12 @@ export const createGuard = (
         ]
       : []),
   ]
+  // A row of somebody else, whom a value names, is nothing that the viewer makes as itself.
+  const isOther = (value: SqlPart | undefined) =>
+    value !== undefined && value !== viewer.id && (!isSql(value) || givenKey(value) !== undefined)
   const isOfOwn = verdict === 'row' && rights.every(({ before }) => isOfViewer(before))
-  const asSelf = isOfOwn || Object.keys(entity.fields).some(isOwn)
+  const asSelf =
+    isOfOwn || Object.keys(entity.fields).some(key => isOwn(key) && !isOther(values.get(key)))
   return { inserted, ...guardOf(demands, undefined, () => new ApiError('CONFLICT')), asSelf }
 }
 

@@ -7,7 +7,7 @@ import { rowCount } from '#kit/check/rows.ts'
 import { type Entity, entity } from '#model/entity.ts'
 import { fixed, id, reference } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
-import { anyone, signedIn } from '#model/policy.ts'
+import { anyone, role, signedIn } from '#model/policy.ts'
 import { member } from '../generated/models.ts'
 import { modelFor } from '../generated/serve.ts'
 import { thing } from '../generated/thing.ts'
@@ -79,6 +79,24 @@ describe('a row that belongs to the viewer by itself', () => {
     )
     assert.equal(json.errors, undefined)
     assert.notEqual(json.data.a.id, json.data.b.id)
+  })
+})
+
+describe('a row that belongs to the viewer unless the input names another', () => {
+  const { loan } = library.entities as { loan: Entity }
+  const memberId = { ...loan.fields.memberId, settableBy: role('librarian') }
+  const entities = { ...library.entities, loan: { ...loan, fields: { ...loan.fields, memberId } } }
+  const world = forAllTests(() =>
+    createWorld({ content: { ...library, entities } as typeof library, rows: demo }),
+  )
+  const lend = (memberId?: number) =>
+    world.ask('POST /api/books/1/loans', { as: 50, role: 'librarian', body: { memberId } })
+
+  test('is made for another by a program, which has no row itself', async () => {
+    const { status, json } = await lend(2)
+    assert.deepEqual([status, json.memberId], [201, 2])
+    refuses(await lend(99), 404, 'NOT_FOUND')
+    for (const own of [50, undefined]) refuses(await lend(own), 403, 'FORBIDDEN')
   })
 })
 
