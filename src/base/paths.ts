@@ -6,6 +6,9 @@ export const graphqlPath = '/graphql'
 /** Where the schema of GraphQL is served as text. */
 export const schemaPath = `${graphqlPath}/schema.graphql`
 
+/** Below which path people sign in. */
+export const authPath = '/auth'
+
 /** Where the admin is. */
 export const adminPath = '/admin'
 

@@ -119,6 +119,17 @@ test('a picture that is torn, or of too many pixels, is refused, and nothing of 
 
 const noFullDisk = !existsSync('/dev/full') && 'this system has no /dev/full'
 
+test('callers take turns with their pictures, and one of them holds half the places at most [H5]', async () => {
+  const path = join(root, 'turn.png')
+  await plain(8, 8).png().toFile(path)
+  const order: string[] = []
+  const by = (name: string) =>
+    cleaned('image/png', path, { caller: () => name }).then(() => order.push(name))
+  const many = Array.from({ length: 64 }, () => by('many'))
+  await Promise.all([by('one'), assert.rejects(by('many'), { code: 'OVERLOADED' }), ...many])
+  assert.equal(order.indexOf('one'), 2)
+})
+
 test('a picture is cleaned on the disk, and one for which that has no room is told of so', {
   skip: noFullDisk,
 }, async () => {

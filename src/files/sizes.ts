@@ -6,6 +6,7 @@ import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { FormatEnum, Sharp, SharpOptions } from 'sharp'
+import { type Asking, createSlowLane } from '#base/slow-lane.ts'
 import { ApiError } from '#errors.ts'
 import type { Pixels } from '#files/picture.ts'
 import type { FileStore } from '#files/store.ts'
@@ -83,26 +84,9 @@ export const isUncleanable = (type: string): boolean =>
 // A picture of a few kilobytes may have a billion pixels.
 const options: SharpOptions = { limitInputPixels: 50_000_000, failOn: 'error' }
 const seconds = 10
-const mostWaiting = 64
 
-let last: Promise<unknown> = Promise.resolve()
-let waiting = 0
-
-/** Runs one work after another: each takes a processor and the memory of a whole picture. */
-const inLane = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-  if (waiting >= mostWaiting)
-    throw new ApiError('OVERLOADED', 'Too many pictures are being made; try again soon', {
-      retryAfter: seconds,
-    })
-  waiting++
-  const result = last.then(work)
-  last = result.catch(() => {})
-  try {
-    return await result
-  } finally {
-    waiting--
-  }
-}
+/** One after another: each takes a processor and the memory of a whole picture. A file of two kilobytes may take all the seconds. */
+const lane = createSlowLane({ concurrency: 1, waiting: 127, longestWait: 60_000, what: 'pictures' })
 
 /** Writes each format so that a second reading of a photograph is not seen, at a price that a request may wait for. */
 const written = (picture: Sharp, type: string, quality: number): Sharp => {
@@ -119,8 +103,9 @@ const written = (picture: Sharp, type: string, quality: number): Sharp => {
 export const cleaned = (
   type: string,
   path: string,
+  asking: Asking = {},
 ): Promise<Pixels & { readonly isChanged: boolean }> =>
-  inLane(async () => {
+  lane.run(async () => {
     const open = await opener()
     if (!open) throw new Error(`sharp cleans pictures and is not installed: ${sharpRemedy}`)
     // One of 150 MB would be held twice in memory.
@@ -150,7 +135,7 @@ export const cleaned = (
         throw Object.assign(error as Error, { code: 'ENOSPC' })
       throw unreadable(error)
     }
-  })
+  }, asking)
 
 const full = /No space left on device|Disk quota exceeded/
 
@@ -182,6 +167,7 @@ export const sized = async (
   { digest, type: source }: { readonly digest: string; readonly type: string },
   width: number,
   accept: string,
+  asking: Asking = {},
 ) => {
   const type = typeFor(source, accept)
   const format = formats[type]
@@ -197,7 +183,7 @@ export const sized = async (
   const make = async (): Promise<number> => {
     const kept = await store.size(name)
     if (kept !== undefined) return kept
-    const made = await inLane(async () => {
+    const made = await lane.run(async () => {
       const picture = open(await buffer(await store.open(digest)), options)
       const resized = picture.autoOrient().resize({ width, withoutEnlargement: true })
       return written(resized, type, 80)
@@ -206,7 +192,7 @@ export const sized = async (
           const message = 'This size cannot be made of the picture; leave w out'
           throw new ApiError('NOT_FOUND', message, { cause })
         })
-    })
+    }, asking)
     return (await store.put(Readable.from([made]), { as: name })).bytes
   }
   const known = making.get(name) ?? make().finally(() => making.delete(name))

@@ -1,5 +1,6 @@
 /** A file that is taken into the store: told by its first bytes, its name and its sender, within what is taken, and without what a camera wrote. */
 import { own } from '#base/object.ts'
+import type { Asking } from '#base/slow-lane.ts'
 import { ApiError } from '#errors.ts'
 import { type Pixels, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
@@ -14,6 +15,7 @@ export type Incoming = {
   readonly stream: Chunks
   readonly name: string | undefined
   readonly type: string | undefined
+  readonly from?: Asking
 }
 
 /** What is taken: the types and the most bytes; and the field that says so, if it is one. */
@@ -57,7 +59,7 @@ const nameFor = (field: string, type: string): string => {
  */
 export const takeFile = async (
   store: FileStore,
-  { stream, name, type: declared }: Incoming,
+  { stream, name, type: declared, from }: Incoming,
   taken: TakenFiles,
   check: (bytes: number) => void,
   arriving: (file: StoredFile) => Promise<void>,
@@ -80,7 +82,7 @@ export const takeFile = async (
     },
     through: async path => {
       if (exif === 'kept' || !isCleaned(type)) return false
-      const { isChanged, ...pixels } = await cleaned(type, path)
+      const { isChanged, ...pixels } = await cleaned(type, path, from)
       size = pixels
       return isChanged
     },

@@ -2,13 +2,14 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { Asking } from '#base/slow-lane.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storeOf } from '#files/by-hand.ts'
 import { noRoom, noteFile } from '#files/keep.ts'
 import { checkSize, type Incoming, type TakenFiles, takeFile } from '#files/take.ts'
 import { bodyStream, bodyType, giveUp } from '#http/body.ts'
-import { type Http, header } from '#http/request.ts'
+import { type Http, header, readOptionsOf } from '#http/request.ts'
 import type { Model } from '#model/model.ts'
 import { judge, type Rule, type Viewer } from '#model/policy.ts'
 import { type FileField, fileFields, type StoredFile, storedText } from '#model/stored-file.ts'
@@ -72,6 +73,7 @@ type Receiving = {
   readonly writing: Writing
   /** The caller, as its share of what is scarce is counted. */
   readonly sender: string
+  readonly from: Asking
   readonly taken: TakenFiles
   readonly room: ReturnType<typeof roomFor>
   /** Throws for a file that has so many bytes by now. */
@@ -99,12 +101,12 @@ export const withdraw = async (core: Core, id: string): Promise<void> => {
 
 /** Receives a file into the store, where its bytes are and where it waits for its row when it resolves; throws what `takeFile` throws. */
 const receiveFile = async (receiving: Receiving, incoming: Incoming): Promise<Upload> => {
-  const { core, writing, sender, taken, room, check } = receiving
+  const { core, writing, sender, from, taken, room, check } = receiving
   const { dialect } = core
   const id = `up_${randomBytes(16).toString('base64url')}`
   let kept: Omit<Upload, 'id'> | undefined
   try {
-    await takeFile(storeOf(core), incoming, taken, check, async file => {
+    await takeFile(storeOf(core), { ...incoming, from }, taken, check, async file => {
       const upload = { id, owner: ownerOf(writing.viewer), sender, now: core.now() }
       const waits = insertUpload(dialect, file, upload, room.fitsSender(file.bytes))
       const step = { sql: sql`${waits} returning id`, refused: room.refused }
@@ -203,7 +205,8 @@ export const receiveUpload = async (
     checkSize(bytes, taken)
     room.check(bytes, left)
   }
-  const receiving = { core, writing, sender, taken, room, check }
+  const from = readOptionsOf(edge, c, writing.viewer)
+  const receiving = { core, writing, sender, from, taken, room, check }
   if (isForm) return receiveForm(receiving, c)
   const name = nameIn(header(c, 'content-disposition'))
   const stream = Object.assign(bodyStream(c), { spent: giveUp })

@@ -1,10 +1,11 @@
 /** The OpenAPI document of sign-in: /auth is of no version of the REST API, and has a document of its own. */
+import { authPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { OpenApi } from '#openapi/openapi.ts'
 import { headers } from '#openapi/responses.ts'
 import { objectOf, refTo, type Schemas } from '#openapi/schemas.ts'
-import { type AuthPath, authPath, authPaths, keySetPath, membersOf } from '#people/paths.ts'
+import { type AuthPath, authPaths, keySetPath, membersOf } from '#people/paths.ts'
 
 /** The name of its file in a contract. */
 export const authFile = 'auth.openapi.json'

@@ -1,13 +1,14 @@
 /** The paths of sign-in in an app: exactly those of the list, each through the life of any request; what the library has besides nobody reaches. */
 import { STATUS_CODES } from '#base/http.ts'
 import type { JsonObject } from '#base/object.ts'
-import { errorsPath } from '#base/paths.ts'
+import { authPath, errorsPath } from '#base/paths.ts'
+import { createSlowLane } from '#base/slow-lane.ts'
 import { ApiError, peopleErrors } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { jsonBody } from '#http/body.ts'
 import { exchange, type Handle, type HttpContext } from '#http/exchange.ts'
 import { errorHeaders, type Reply } from '#http/reply.ts'
-import { type App, type Http, header, queryString } from '#http/request.ts'
+import { type App, type Http, header, queryString, readOptionsOf } from '#http/request.ts'
 import { anonymous } from '#model/policy.ts'
 import type { AskPeople } from '#people/host.ts'
 import {
@@ -19,7 +20,6 @@ import {
 } from '#people/messages.ts'
 import {
   type AuthPath,
-  authPath,
   authPaths,
   type BodyMembers,
   documentPath,
@@ -31,6 +31,9 @@ import type { WayIn } from '#settings.ts'
 
 /** The largest body of a request for sign-in, in bytes. */
 const largestBody = 16_384
+
+/** What the thread of people has at a time, as it waits for the store meanwhile, and what waits for it. */
+const places = { concurrency: 16, waiting: 1000, longestWait: 10_000, what: 'sign-ins' }
 
 /** The headers of a request that the library gets; what a proxy says of its caller is decided before. */
 const passedOn = [
@@ -154,6 +157,7 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
   })
   add(keySetPath, async () => text(await signIn.keySet()))
   add({ method: 'GET', path: documentPath }, async () => text(await signIn.document()))
+  const lane = createSlowLane(places)
   const { ways } = signIn.settings()
   for (const one of authPaths) {
     if (!isServed(one, ways)) continue
@@ -172,7 +176,8 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
       const sent = body && JSON.stringify(body)
       const asked = { method: one.method, url, headers, body: sent }
       // What the library throws is no reason to leave a caller without an answer.
-      const answer = await signIn.ask(asked).catch(() => Promise.reject(unavailable()))
+      const ask = () => signIn.ask(asked).catch(() => Promise.reject(unavailable()))
+      const answer = await lane.run(ask, readOptionsOf(edge, c, anonymous))
       const isConfigured = settings.providers.some(({ name }) => name === body?.provider)
       return replyOf(answer, requestId, isConfigured)
     })

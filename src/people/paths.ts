@@ -2,9 +2,6 @@
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { WayIn } from '#settings.ts'
 
-/** Below which path people sign in. */
-export const authPath = '/auth'
-
 /** Where the document of these paths is, below that. */
 export const documentPath = '/openapi.json'
 

@@ -1,13 +1,12 @@
 /** Holds answers of the REST API against its documents: an undeclared status, header, media type or member is a fault. */
 import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js'
 import { once } from '#base/cache.ts'
-import { restPath } from '#base/paths.ts'
+import { authPath, restPath } from '#base/paths.ts'
 import type { Content } from '#content.ts'
 import type { Model } from '#model/model.ts'
 import type { Version } from '#model/version.ts'
 import { type OpenApi, openApiOf } from '#openapi/openapi.ts'
 import { authDocument } from '#openapi/people.ts'
-import { authPath } from '#people/paths.ts'
 import { onPostgres } from '../stores.ts'
 
 /** An answer as the tests have it. */

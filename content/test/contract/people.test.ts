@@ -132,6 +132,15 @@ test('the same code typed ten times at once makes one session and one row', asyn
   assert.equal(Number(count?.[0]), 1)
 })
 
+test('one who asks a thousand times at once has half the places of sign-in, and is refused beyond [H5]', async () => {
+  const { get } = visitorOf(world)
+  const all = await Promise.all(Array.from({ length: 1000 }, () => get('/auth/get-session')))
+  assert.deepEqual(
+    new Set(all.map(({ code, status }) => code ?? status)),
+    new Set([200, 'OVERLOADED']),
+  )
+})
+
 test('a person who was promoted has the role in the next token', async () => {
   const { by, id } = await signIn(world, 'climber@example.org')
   const promoted = await world.ask(`POST /api/users/${id}/actions/promote-to-admin`, { as: 1 })

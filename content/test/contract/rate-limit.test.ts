@@ -14,7 +14,7 @@ const limited = async (limit: number, options: Partial<LimiterOptions> = {}) => 
   const now = () => clock.now
   const { superuser } = content.viewers.roles
   const limiter = createLimiter({ limit, now, superuser, ...options })
-  const world = await createWorld({ edge: { limiter }, now })
+  const world = await createWorld({ edge: { limiter }, now, people: {} })
   after(world.close)
   return { world, clock }
 }
@@ -133,6 +133,13 @@ test('probes, pages and preflights are not counted and say nothing of limits', a
     assert.equal(rateOf(answer), null, line)
     assert.equal(answer.headers.get('ratelimit-policy'), null, line)
   }
+})
+
+test('what sign-in and the admin ask for is counted with the rest [H5, E15]', async () => {
+  const { world } = await limited(1)
+  await useUp(world, 1)
+  for (const line of ['GET /auth/get-session', 'GET /auth/jwks', 'GET /admin/model.json'])
+    assert.equal((await world.ask(line)).status, 429, line)
 })
 
 test('a refused write does nothing, is not read, and leaves its Idempotency-Key free [C9]', async () => {

@@ -1,7 +1,7 @@
 /** The slow lane of a SQLite file: reads in threads, which are started when reads need them, each doing one thing at a time. */
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createSlowLane, tookTooLong, usualWaiting } from '#engines/shared/slow-lane.ts'
+import { createSlowLane, tookTooLong, usualWaiting } from '#base/slow-lane.ts'
 import type { SqliteOptions } from '#engines/sqlite/file.ts'
 import {
   createNumbers,

@@ -1,7 +1,7 @@
 /** The rate limit: how many requests of one caller are served in each minute of the clock, and the headers that say how many are left. */
 import { after } from '#base/after.ts'
 import { lru } from '#base/cache.ts'
-import { graphqlPath, restPath } from '#base/paths.ts'
+import { adminPath, authPath, graphqlPath, restPath } from '#base/paths.ts'
 import type { RateCounts } from '#base/rate-counts.ts'
 import { ApiError } from '#errors.ts'
 import { callersBehind } from '#http/limit/address.ts'
@@ -31,11 +31,12 @@ const limited = (message: string, retryAfter: number, headers: RateHeaders = {})
 
 const minute = 60_000
 
-const apiPath = new RegExp(`^(?:${restPath}|${graphqlPath})(?:/|$)`)
+/** What the admin page and sign-in ask for takes as much as requests of the APIs. */
+const countedPath = new RegExp(`^(?:${restPath}|${graphqlPath}|${authPath}|${adminPath})(?:/|$)`)
 
 /** Pages, probes and preflights are not counted. */
 const isCounted = (method: string, path: string): boolean =>
-  method !== 'OPTIONS' && apiPath.test(path)
+  method !== 'OPTIONS' && countedPath.test(path)
 
 /** The counts of the present minute; those of the one before end when the next begins. */
 const createWindows = (

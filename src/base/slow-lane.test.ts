@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSlowLane } from '#engines/shared/slow-lane.ts'
-import type { ReadOptions } from '#sql/engine.ts'
+import { type Asking, createSlowLane } from '#base/slow-lane.ts'
 
 /** A caller of that name, who can hang up. */
 const callerNamed = (name: string) => {
   const { promise, resolve: hangUp } = Promise.withResolvers<void>()
   let hasGone = false
-  const asked: ReadOptions = {
+  const asked: Asking = {
     caller: () => name,
     onGone: stop => {
       let isForgotten = false
@@ -30,10 +29,12 @@ const callerNamed = (name: string) => {
 /** Runs work that lasts until it is let go, or stopped. */
 const hold = (
   lane: ReturnType<typeof createSlowLane>,
-  { asked }: { readonly asked: ReadOptions },
+  { asked }: { readonly asked: Asking },
+  begins = () => {},
 ) => {
   const { promise, resolve: letGo, reject } = Promise.withResolvers<void>()
   const done = lane.run(gone => {
+    begins()
     gone.addEventListener('abort', () => reject(new Error('stopped')))
     return promise
   }, asked)
@@ -57,33 +58,21 @@ test('callers take turns: one who asks once does not wait behind all that anothe
 test('as many run at a time as there are slots', async () => {
   const lane = createSlowLane({ concurrency: 2, waiting: 10, ...patient })
   const begun: string[] = []
-  const ask = (name: string) => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const done = lane.run(() => {
-      begun.push(name)
-      return promise
-    }, callerNamed(name).asked)
-    return { done, end: resolve }
-  }
-  const [a, b, c] = ['a', 'b', 'c'].map(ask)
+  const ask = (name: string) => hold(lane, callerNamed(name), () => void begun.push(name))
+  const held = ['a', 'b', 'c'].map(ask)
   await new Promise(setImmediate)
   assert.deepEqual(begun, ['a', 'b'])
-  b?.end()
-  await b?.done
+  held[1]?.letGo()
+  await held[1]?.done
   await new Promise(setImmediate)
   assert.deepEqual(begun, ['a', 'b', 'c'])
-  a?.end()
-  c?.end()
-  await Promise.all([a?.done, c?.done])
+  for (const { letGo } of held) letGo()
+  await Promise.all(held.map(({ done }) => done))
 })
 
 test('a caller holds at most half the slots, and all of them together no more than there are [H5]', async () => {
   const lane = createSlowLane({ concurrency: 1, waiting: 5, ...patient })
-  const [one, two, three] = ['one', 'two', 'three'].map(callerNamed) as [
-    ReturnType<typeof callerNamed>,
-    ReturnType<typeof callerNamed>,
-    ReturnType<typeof callerNamed>,
-  ]
+  const [one, two, three] = [callerNamed('one'), callerNamed('two'), callerNamed('three')] as const
   const held = [one, one, one, two, two].map(caller => hold(lane, caller))
   await assert.rejects(hold(lane, one).done, { message: /of your long reads/, retryAfter: 2 })
   held.push(hold(lane, two))
@@ -107,11 +96,7 @@ test('one who waits too long is refused, and its slot is free', async () => {
 
 test('one who hangs up while waiting is not begun; one who hangs up while it runs is told to stop', async () => {
   const lane = createSlowLane({ concurrency: 1, waiting: 5, ...patient })
-  const [running, waiting, gone] = ['running', 'waiting', 'gone'].map(callerNamed) as [
-    ReturnType<typeof callerNamed>,
-    ReturnType<typeof callerNamed>,
-    ReturnType<typeof callerNamed>,
-  ]
+  const [running, waiting, gone] = [callerNamed('a'), callerNamed('b'), callerNamed('c')] as const
   const first = hold(lane, running)
   let wasBegun = false
   const second = lane.run(async () => {

@@ -1,12 +1,19 @@
-/** The lane of slow reads: few run at a time, a bounded number waits, and callers take turns. */
+/** A lane of slow work, such as reads: little runs at a time, a bounded number waits, and callers take turns. */
 import { ApiError } from '#errors.ts'
-import type { ReadOptions } from '#sql/engine.ts'
+
+/** Who asks, and how to hear that nobody waits for the answer any more. */
+export type Asking = {
+  readonly caller?: () => string
+  readonly onGone?: (stop: () => void) => () => void
+}
 
 type SlowLaneLimits = {
   readonly concurrency: number
   readonly waiting: number
   /** How long one may wait, in milliseconds. */
   readonly longestWait: number
+  /** What waits there, in the plural. */
+  readonly what?: string
 }
 
 /** How many slow reads may wait in one process. */
@@ -19,7 +26,8 @@ export const tookTooLong = () =>
   new ApiError('TIMEOUT', 'Reading took too long; ask for less', { retryAfter: 5 })
 
 /** A lane in which nobody is yet. */
-export const createSlowLane = ({ concurrency, waiting, longestWait }: SlowLaneLimits) => {
+export const createSlowLane = (limits: SlowLaneLimits) => {
+  const { concurrency, waiting, longestWait, what = 'long reads' } = limits
   const size = concurrency + waiting
   /** The caller of each read that runs or waits. */
   const callers: string[] = []
@@ -42,7 +50,7 @@ export const createSlowLane = ({ concurrency, waiting, longestWait }: SlowLaneLi
       if (own.size === 0 && turns.get(caller) === own) turns.delete(caller)
       reject(error)
     }
-    const late = 'Other long reads took all the time; ask for less, or try again soon'
+    const late = `Other ${what} took all the time; ask for less, or try again soon`
     const timer = setTimeout(() => giveUp(overloaded(late)), longestWait)
     gone.addEventListener('abort', () => giveUp(gone.reason))
     return promise.finally(() => clearTimeout(timer))
@@ -69,14 +77,14 @@ export const createSlowLane = ({ concurrency, waiting, longestWait }: SlowLaneLi
    */
   const run = async <Result>(
     work: (gone: AbortSignal) => Promise<Result>,
-    { caller: callerOf, onGone }: ReadOptions,
+    { caller: callerOf, onGone }: Asking,
   ): Promise<Result> => {
     const caller = callerOf?.() ?? ''
     if (callers.length >= size)
-      throw overloaded('Too many long reads are waiting; ask for less, or try again soon')
+      throw overloaded(`Too many ${what} are waiting; ask for less, or try again soon`)
     if (callers.filter(one => one === caller).length >= Math.ceil(size / 2))
       throw overloaded(
-        'Too many of your long reads are waiting; wait for their answers, or ask for less',
+        `Too many of your ${what} are waiting; wait for their answers, or ask for less`,
       )
     callers.push(caller)
     const client = new AbortController()
