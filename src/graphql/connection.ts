@@ -14,7 +14,7 @@ import { conditionOf } from '#graphql/where.ts'
 import type { Entity } from '#model/entity.ts'
 import { entityOf, typeName } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
-import { canonicalForm, resolveCallerCondition } from '#read/caller-condition.ts'
+import { boundForm, resolveCallerCondition } from '#read/caller-condition.ts'
 import { openCursor, orderBound, sealOf } from '#read/cursor.ts'
 import type { Answer } from '#read/read.ts'
 import {
@@ -74,12 +74,12 @@ const pagingOf = (
   const { sort = usual } = searched
   const words = wordsIn(field, node)
   const conditionFor = conditionOf(field, node)
-  /** The condition that cursors are bound to, however it is written; its faults are told where it is resolved for the read. */
+  /** The condition that cursors are bound to; its faults are told where it is resolved for the read. */
   const boundFor = (variables: Variables): string => {
     const where = conditionFor(variables)
     if (where == null) return ''
     const found = resolveCallerCondition(core.model, entity, where, schema.vocabulary, 0)
-    return 'faults' in found ? '' : canonicalForm(found.predicate, slot => found.values[slot])
+    return 'faults' in found ? '' : boundForm(found.predicate, slot => found.values[slot])
   }
   const sealFor = (variables: Variables, { role, subject, id }: Viewer) => {
     const bound = [words(variables), boundFor(variables)]

@@ -1,4 +1,5 @@
 /** Conditions of callers, resolved for a plan: their values are in slots, so that those of one shape share it. */
+import { isObject } from '#base/object.ts'
 import {
   type CallerVocabulary,
   type ConditionFault,
@@ -80,80 +81,21 @@ const parameterized = (
   return { predicate: moved(predicate), values }
 }
 
-/**
- * A condition in the one spelling that all have which mean the same by their form: with their parts in another order or twice, with a
- * value written in another way, as a list of one, or with another operator of the same sense.
- */
-export const canonicalForm = (
+/** A condition with its values as a text that cursors are bound to; in which order its parts are written makes no difference. */
+export const boundForm = (
   predicate: Predicate,
   valueIn: (slot: Slot) => ParameterValue | undefined,
 ): string => {
-  const given = (to: Operand): unknown =>
-    to.kind === 'value' ? to.value : to.kind === 'slot' ? valueIn(to.slot) : [to]
-  /** The comparisons that the values of a list stand for. */
-  const each = ({ field, values, list }: Predicate & { kind: 'among' }): readonly Predicate[] => {
-    const found = values.map(given)
-    const isText = list !== undefined && values[0]?.kind === 'slot' && typeof found[0] === 'string'
-    const all: unknown[] = isText ? JSON.parse(String(found[0])) : found
-    return all.map(value => ({
-      kind: 'compare',
-      field,
-      is: 'eq',
-      to: { kind: 'value', value: value as string | number },
-    }))
+  const allOf = (one: Predicate): readonly Predicate[] =>
+    one.kind === 'and' ? one.of.flatMap(allOf) : [one]
+  const formOf = (one: unknown): string => {
+    if (Array.isArray(one)) return `[${one.map(formOf).sort().join()}]`
+    if (!isObject(one)) return JSON.stringify(one) ?? ''
+    if (one.kind === 'slot') return formOf(valueIn(Number(one.slot)))
+    // Where a comparison is written is no part of what it says.
+    const { path: _, member: __, ...said } = one
+    const members = one.kind === 'and' ? { of: allOf(one as Predicate) } : said
+    return `{${Object.entries(members).map(([key, part]) => `${key}:${formOf(part)}`)}}`
   }
-  const constant = (isSo: boolean, isNot: boolean) => String(isSo !== isNot)
-  /** The parts of a predicate, or of its opposite, whose parts are all of that kind. */
-  const parts = (one: Predicate, isNot: boolean, kind: 'and' | 'or'): readonly string[] => {
-    if (one.kind === 'not') return parts(one.of, !isNot, kind)
-    if (one.kind === 'among') return parts({ kind: 'or', of: each(one) }, isNot, kind)
-    const isSame = (one.kind === kind) !== isNot
-    return (one.kind === 'and' || one.kind === 'or') && isSame
-      ? one.of.flatMap(part => parts(part, isNot, kind))
-      : [spelled(one, isNot)]
-  }
-  const leaf = (words: readonly unknown[], isNot: boolean) =>
-    JSON.stringify(isNot ? ['not', words] : words)
-  const spelled = (one: Predicate, isNot: boolean): string => {
-    switch (one.kind) {
-      case 'not':
-        return spelled(one.of, !isNot)
-      case 'among':
-        return spelled({ kind: 'or', of: each(one) }, isNot)
-      case 'and':
-      case 'or': {
-        const kind = (one.kind === 'and') === isNot ? 'or' : 'and'
-        const found = new Set(parts(one, isNot, kind))
-        // Without parts "and" holds, and "or" does not; one such part decides.
-        found.delete(String(kind === 'and'))
-        if (found.has(String(kind !== 'and'))) return String(kind !== 'and')
-        const all = [...found].sort()
-        if (all.length < 2) return all[0] ?? String(kind === 'and')
-        return `["${kind}",${all.join()}]`
-      }
-      case 'compare': {
-        const value = given(one.to)
-        if (value === null && one.to.kind === 'value') return leaf([one.field, 'null'], isNot)
-        if (value === null) return constant(false, isNot)
-        // Stored numbers are whole ones.
-        if (typeof value === 'number' && one.is === 'gt')
-          return leaf([one.field, 'gte', value + 1], isNot)
-        if (typeof value === 'number' && one.is === 'lt')
-          return leaf([one.field, 'lte', value - 1], isNot)
-        return leaf([one.field, one.is === 'contains short' ? 'contains' : one.is, value], isNot)
-      }
-      case 'across': {
-        const { rows, table, by, where } = one
-        const words = [rows === 'none' ? 'some' : rows, table, by, spelled(where, false)]
-        return leaf(words, isNot !== (rows === 'none'))
-      }
-      case 'finds':
-        return leaf(['finds', one.index.name, given(one.to)], isNot)
-      case 'has viewer':
-        return leaf(['has viewer'], isNot)
-      default:
-        return one satisfies never
-    }
-  }
-  return spelled(predicate, false)
+  return formOf(predicate)
 }

@@ -11,7 +11,7 @@ import { notFound } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { type Resource, resourceOf } from '#model/resource.ts'
 import type { VersionStyle } from '#model/version.ts'
-import { canonicalForm } from '#read/caller-condition.ts'
+import { boundForm } from '#read/caller-condition.ts'
 import { orderBound, sealOf } from '#read/cursor.ts'
 import { type Answer, type Renderer, readCached } from '#read/read.ts'
 import { comparing, keysOf, type ParameterValue, type Root, type Sort } from '#read/selection.ts'
@@ -95,12 +95,12 @@ const requestReader = ({ core, prefix, style }: Mount, route: Route, resource: R
         if (query.has(name)) query.fault(name, 'goes by numbers: leave it or cursor out')
     const page =
       byCursor || isOrdered ? null : numberedPage(query, limit, paging === 'page or offset')
-    // What its cursors are bound to: its path without the version, its words, and its filters and conditions however they are written.
+    // What its cursors are bound to: its path without the version, its words, and its filters and conditions in any order.
     const all = [...where, ...(condition ? [condition] : [])]
     const list = JSON.stringify([
       path.slice(prefix.length),
       search,
-      canonicalForm({ kind: 'and', of: all }, slot => values[slot - firstFilter]),
+      boundForm({ kind: 'and', of: all }, slot => values[slot - firstFilter]),
     ])
     const sorted = sort.filter(key => !key.isRelevance).map(({ field }) => field)
     // A row that an order or a condition reads on its way may be closed to some callers, so the answer is not everybody's.
