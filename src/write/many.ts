@@ -29,6 +29,7 @@ import { effectSteps } from '#write/outbox.ts'
 import {
   checkWithParts,
   inTurn,
+  madeAt,
   mostParts,
   type PartDraft,
   type PartsContext,
@@ -88,8 +89,9 @@ export const createMany = async (
   for (const [index, { values, parts }] of rows.entries()) {
     await turn()
     const at = `${path}.${index}`
-    const own = forms.create(entityName, values)
-    const draft = await withParts(writing, own, parts, undefined, forms, turn)
+    const draft = await madeAt(at, () =>
+      withParts(writing, forms.create(entityName, values), parts, undefined, forms, turn),
+    )
     const steps = placedAt(at, draft.steps, undefined)
     drafts.push({ ...draft, steps, made: `${at} ${draft.makes}` })
   }
@@ -359,11 +361,13 @@ const commandFor = async (
   const turn = takingTurns()
   for (const id of isExact ? ids : []) {
     await turn()
-    const draft =
+    const at = `${plural}.${id}`
+    const draft = await madeAt(at, () =>
       does === 'update'
         ? update(writing, { entity: entityName, id }, given)
-        : hookBefore(writing, entityName, does, id, new Map())
-    const steps = placedAt(`${plural}.${id}`, draft?.steps ?? [], undefined)
+        : hookBefore(writing, entityName, does, id, new Map()),
+    )
+    const steps = placedAt(at, draft?.steps ?? [], undefined)
     drafts.push({ asSelf: draft?.asSelf === true, isolated: draft?.isolated, steps })
   }
   if (does === 'delete') {

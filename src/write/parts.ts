@@ -1,6 +1,6 @@
 /** Writes with parts: rows that belong to a row, and its links with others, written in one transaction with it. Each is judged as a write of its own. */
 import { isObject, type JsonObject } from '#base/object.ts'
-import type { FieldFault } from '#errors.ts'
+import { ApiError, type FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, type Model, notFound } from '#model/model.ts'
 import { type PartRelation, type PartWord, partRelations } from '#model/parts.ts'
@@ -325,6 +325,18 @@ export const placedAt = (
     path: within === undefined ? path : `${path}.${within}`,
   }))
 
+/** What makes the steps of a part; its errors, such as those of a hook, have the path of the part, as those of its steps have. */
+export const madeAt = async <Made>(
+  path: string,
+  make: () => Made | Promise<Made>,
+): Promise<Made> => {
+  try {
+    return await make()
+  } catch (error) {
+    throw error instanceof ApiError ? error.aboutPart(path) : error
+  }
+}
+
 /** The same steps, whose names begin so. */
 const named = (scope: string, steps: readonly GuardedStep[]): readonly GuardedStep[] =>
   steps.map(step => ({
@@ -480,7 +492,7 @@ export const withParts = async (
   const drafts: PartDraft[] = []
   for (const part of parts) {
     await turn()
-    const done = await draftOf(writing, forms, part, id, turn)
+    const done = await madeAt(part.path, () => draftOf(writing, forms, part, id, turn))
     drafts.push({ ...done, steps: placedAt(part.path, done.steps, draft.makes) })
   }
   const end = draft.steps.findLastIndex(({ isEffect }) => !isEffect) + 1

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type JobFacts, jobs, type ReadFacts, reads } from '#channels.ts'
+import { defineErrors } from '#errors.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many } from '#model/entity.ts'
@@ -29,6 +30,8 @@ const hooked: string[] = []
 
 /** What each of its hooks does meanwhile. */
 const holding = { on: () => {} }
+
+const errors = defineErrors({ BROKEN: { status: 409, title: 'The jar is broken' } })
 
 const entities = {
   ...cooking,
@@ -72,6 +75,7 @@ const entities = {
       update: ({ id, input }: { id: number; input: Record<string, unknown> }) => {
         hooked.push(`update ${id}`)
         holding.on()
+        if (input.label === 'bad') return { error: errors.BROKEN }
         const values = { label: `jar ${id}` }
         return {
           values,
@@ -597,15 +601,14 @@ for (const on of engines)
       )
     })
 
-    test('a step before one row that does not hold refuses all, and names the row', async () => {
+    test('a hook or a step before one row that does not hold refuses all, and names the row', async () => {
       await query('update shelves set moves = 9')
       const create = [4, 5].map(size => ({ label: 'x', size }))
       const { ids } = (await bulk(1, 'jars', { create })).json
-      await refused(
-        bulk(1, 'jars', { update: { size: 7 }, where: { size: { in: [4, 5] } } }),
-        409,
-        `jars.${ids[0]}`,
-      )
+      for (const update of [{ size: 7 }, { label: 'bad' }]) {
+        const where = { size: { in: [4, 5] } }
+        await refused(bulk(1, 'jars', { update, where }), 409, `jars.${ids[0]}`)
+      }
       const done = await bulk(1, 'jars', { update: { size: 8 }, where: { size: { in: [4, 5] } } })
       assert.deepEqual(done.json?.ids, ids, done.text)
     })

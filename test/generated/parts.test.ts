@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { type JobFacts, jobs } from '#channels.ts'
+import { defineErrors } from '#errors.ts'
 import { viewer } from '#model/condition.ts'
 import { entity, many, one } from '#model/entity.ts'
 import {
@@ -37,6 +38,8 @@ import { modelFor } from './serve.ts'
 const listing = { paging: 'page', limit: 50 } as const
 const ofOwner = { recipe: { owner: viewer } } as const
 const { recipe, ingredient } = cooking as Record<'recipe' | 'ingredient', Entities[string]>
+
+const errors = defineErrors({ UNASKED: { status: 409, title: 'Nobody is asked' } })
 
 /** Recipes whose ingredients and tags are parts of them; an ingredient has steps as its own parts, a tag that is closed is the editors'. */
 const entities = {
@@ -96,6 +99,7 @@ const entities = {
     },
     relations: { recipe: one('recipe', 'recipeId') },
     policy: { read: anyone, create: signedIn },
+    before: { create: ({ input }) => (input.name === 'nobody' ? { error: errors.UNASKED } : {}) },
     rest: { list: true, one: true, listing },
   }),
   note: entity({
@@ -250,6 +254,16 @@ for (const on of engines)
       for (const labels of [{ set: [] }, { add: [] }, { add: [], remove: [tags[0]] }])
         assert.equal((await patch(1, made.json.id, { labels })).status, 200)
       await refused(patch(1, made.json.id, { labels: { set: [tags[0]] } }), 403)
+    })
+
+    test('an error of a hook has the path of its part', async () => {
+      const of = (await create(1, {})).json.id
+      const guests = { create: [{ name: 'Egg' }, { name: 'nobody' }] }
+      const path = 'guests.create.1'
+      assert.deepEqual(await both(1, of, { guests }), [409, path, 'UNASKED', path])
+      const rows = [{ title: title() }, { title: title(), guests }]
+      const many = kitchen.say(1, 'POST /api/v2/recipes/bulk', { create: rows })
+      await refused(many, 409, `create.1.${path}`)
     })
 
     test('of a thousand parts the one that may not be is named, and nothing is written', async () => {
