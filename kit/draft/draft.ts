@@ -24,7 +24,13 @@ import {
   type Migration,
   outsideMark,
 } from '#engines/shared/migrations.ts'
-import { columnDdl, defaultValue, definitionsOf, valuesCheck } from '#engines/shared/schema.ts'
+import {
+  columnDdl,
+  type Definition,
+  defaultValue,
+  definitionsOf,
+  valuesCheck,
+} from '#engines/shared/schema.ts'
 import type { Drafting, Lack } from '#kit/draft/drafting.ts'
 import { postgresDrafting } from '#kit/draft/postgres.ts'
 import { sqliteDrafting } from '#kit/draft/sqlite.ts'
@@ -153,11 +159,25 @@ export const lackOf = (
     outside.push(...(lack.outside ?? []))
     guards.push(...(lack.guards ?? []))
   }
+  const definitions = definitionsOf(ddl, entities)
   // New tables come first, as references of those that are there may lead to them.
-  for (const { name, text } of definitionsOf(ddl, entities))
+  for (const { name, text } of definitions)
     if (/^create table /.test(text) && !renamed.has(name))
       inside.push(newTable(entities, catalogueOf(renamed), name) + text)
   for (const change of changes) if (!isDrop(change)) add(change)
+  const isMade = ({ name, text, of = '' }: Definition) => {
+    const there = renamed.get(name)
+    return there?.of === of && shapeOf(there.text) === shapeOf(text)
+  }
+  // What is kept of other rows or fields than before is made anew, with what there is of them.
+  const again = new Set<string>()
+  for (const one of definitions) {
+    const table = /^create trigger \w+_kept_/.test(one.text) && renamed.get(one.name)?.of
+    const called = definitions.find(({ name }) => name === `${one.name}()`) ?? one
+    if (!table || (isMade(one) && isMade(called))) continue
+    add({ kind: 'trigger', table, name: one.name })
+    again.add(one.name)
+  }
   const made = madeSoFar()
   for (const [name, entity] of Object.entries(entities)) {
     const { table, fields, appendOnly, view } = entity
@@ -186,17 +206,17 @@ export const lackOf = (
       inside.push(`alter table ${table} add column ${whole}`.trimEnd())
     }
   }
-  for (const definition of definitionsOf(ddl, entities)) {
-    const { name, text, of } = definition
+  for (const definition of definitions) {
+    const { name, text, of, fill = [] } = definition
     const existing = made.get(name)?.text
     const part = { table: of ?? '', name, definition }
     if (existing !== undefined) {
       if (!/^create table /.test(text) && shapeOf(existing) !== shapeOf(text))
         add({ kind: 'other', ...part })
     } else if (renamed.has(part.table)) add({ kind: 'new', ...part })
-    else inside.push(text)
+    else inside.push(text, ...(again.has(name) ? fill : []))
   }
-  for (const change of changes) if (isDrop(change)) add(change)
+  for (const change of changes) if (isDrop(change) && !again.has(change.name)) add(change)
   // What comes first would stay where a later part fails, and then neither release starts.
   if (inside.length > 0 || guards.length > 1) inside.push(...guards)
   return { inside, outside }

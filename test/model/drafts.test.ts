@@ -6,7 +6,7 @@ import { type Migration, machineMigrations } from '#engines/shared/migrations.ts
 import { definitionsOf } from '#engines/shared/schema.ts'
 import { migrateSqlite } from '#engines/sqlite/migrate.ts'
 import { ddl } from '#engines/sqlite/schema.ts'
-import { lackOf, migrationsFor } from '#kit/draft/draft.ts'
+import { draftings, lackOf, migrationsFor } from '#kit/draft/draft.ts'
 import { sqliteDrafting } from '#kit/draft/sqlite.ts'
 import { entity, many } from '#model/entity.ts'
 import { avg, count, type Field, int, reference, text } from '#model/field.ts'
@@ -157,38 +157,43 @@ test('the draft for a field that is counted from now on counts what is there and
   ])
 })
 
-test('the draft for a count and a mean of rows of the same entity knows those that are there', () => {
+test('the draft for a count and a mean knows the rows that are there: of the entity itself, of another one than before, of another field', () => {
+  const sizes = { size: int({ min: 0, max: 9 }), weight: int({ min: 0, max: 9 }) }
+  const upId = reference('tree', { nullable: true })
   const trees = (kept: Readonly<Record<string, Field>>): Entities =>
     defineModel({
       tree: entity({
-        fields: {
-          size: int({ min: 0, max: 9 }),
-          upId: reference('tree', { nullable: true }),
-          ...kept,
-        },
-        relations: { under: many('tree', 'upId') },
+        fields: { ...sizes, upId, ...kept },
+        relations: { under: many('tree', 'upId'), leaves: many('leaf', 'upId') },
         policy: { read: anyone },
       }),
+      leaf: entity({ fields: { ...sizes, upId }, policy: { read: anyone } }),
     } as never)
-  const machine = machineMigrations('sqlite')
-  const draft = (of: Entities, migrations: readonly Migration[]) =>
-    migrationsFor(lackOf(sqliteDrafting, of, migrations), 1, 'draft')
-  const first = draft(trees({}), machine)
-  const kept = trees({ children: count('under'), mean: avg('under.size') })
   const database = new DatabaseSync(':memory:')
-  for (const { text } of [...machine, ...first]) database.exec(text)
-  database.exec('insert into trees (size, up_id) values (1, null), (2, 1), (5, 1)')
-  for (const { text } of draft(kept, [...machine, ...first])) database.exec(text)
-  const rows = database.prepare('select children, mean from trees order by id').all()
+  const known = draftings.map(drafting => [...machineMigrations(drafting.engine)])
+  for (const { text } of known[0] ?? []) database.exec(text)
+  const counted = 'select children, mean from trees where id = 1'
+  const steps = [
+    [{}, null],
+    [{ children: count('under'), mean: avg('under.size') }, [2, 35_000]],
+    [{ children: count('leaves'), mean: avg('leaves.size') }, [1, 80_000]],
+    [{ children: count('leaves'), mean: avg('leaves.weight') }, [1, 10_000]],
+    [{ children: count('under'), mean: avg('leaves.weight') }, [2, 10_000]],
+  ] as const
+  for (const [kept, expected] of steps) {
+    for (const [index, drafting] of draftings.entries()) {
+      const lack = () => lackOf(drafting, trees(kept), known[index] ?? [])
+      const draft = migrationsFor(lack(), 1, 'draft')
+      if (drafting === sqliteDrafting) for (const { text } of draft) database.exec(text)
+      known[index]?.push(...draft)
+      assert.deepEqual(lack(), { inside: [], outside: [] }, drafting.engine)
+    }
+    if (expected === null)
+      database.exec(`insert into trees (size, weight, up_id) values (1, 0, null), (2, 0, 1), (5, 0, 1);
+        insert into leafs (size, weight, up_id) values (8, 1, 1)`)
+    else assert.deepEqual(Object.values(database.prepare(counted).get() ?? {}), expected)
+  }
   database.close()
-  assert.deepEqual(
-    rows.map(({ children, mean }) => [children, mean]),
-    [
-      [2, 35_000],
-      [0, null],
-      [0, null],
-    ],
-  )
 })
 
 test('the draft for a field that is searched from now on finds what is there', async () => {
