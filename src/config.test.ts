@@ -209,7 +209,8 @@ test('an empty value is as good as none', () => {
 test('development listens on loopback and production on every address, unless told otherwise', () => {
   assert.equal(loadConfig({}).host, '127.0.0.1')
   assert.equal(loadConfig({ DUET_ENV: 'production' }).host, '0.0.0.0')
-  assert.equal(loadConfig({ DUET_ENV: 'production', DUET_HOST: '::1' }).host, '::1')
+  for (const host of ['::1', '[::1]'])
+    assert.equal(loadConfig({ DUET_ENV: 'production', DUET_HOST: host }).host, '::1')
 })
 
 test('PORT counts where DUET_PORT is unset, and 3000 without either', () => {

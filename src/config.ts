@@ -1,6 +1,6 @@
 /** The environment as a Config, checked once; one error names all faults. */
 
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseEnv } from 'node:util'
@@ -194,10 +194,10 @@ export const version: string = JSON.parse(
 /** What the `.env` of a folder sets, nothing if there is none; throws a sentence with the remedy for one that cannot be read. */
 export const settingsBeside = (folder: string): Readonly<Record<string, string | undefined>> => {
   const file = join(folder, '.env')
-  if (!existsSync(file)) return {}
   const unusable = (what: string) =>
     new Error(`${file} ${what}: make it a file of settings, or take it away`)
-  if (statSync(file).isDirectory()) throw unusable('is a folder')
+  if (!lstatSync(file, { throwIfNoEntry: false })) return {}
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw unusable('is a folder')
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -206,5 +206,10 @@ export const settingsBeside = (folder: string): Readonly<Record<string, string |
   }
   if (/[\0\ufffd]/.test(text)) throw unusable('is not UTF-8')
   // The mark with which some editors begin a text is no part of a name.
-  return parseEnv(text.replace(/^\ufeff/, ''))
+  const values = parseEnv(text.replace(/^\ufeff/, ''))
+  // Node passes over a line without =, and the service would run without the setting.
+  for (const [, name = ''] of text.matchAll(/^\s*(?:export\s+)?(DUET_\w+)/gim))
+    if (!Object.hasOwn(values, name))
+      throw new Error(`${file} names ${name} and sets nothing: write ${name}=VALUE, or take it out`)
+  return values
 }

@@ -17,6 +17,9 @@ export const textWhere = (isSo: (given: string) => boolean, fault: string): Sett
 /** A text that others have too, such as the path of a file or an issuer: with white space around it, it would be another one without a word. */
 const trimmed = textWhere(given => given === given.trim(), 'must not begin or end with white space')
 
+/** An address to listen on, or a name of one; that of IPv6 may be as it is in a URL. */
+const host = transformed(trimmed, given => given.replace(/^\[(.*)\]$/, '$1'))
+
 /** One of a few words. */
 export const oneOf = <const Word extends string>(
   words: readonly Word[],
@@ -192,7 +195,7 @@ export const settings = {
     'What the service is run for',
   ),
   DUET_HOST: setting(
-    trimmed,
+    host,
     '',
     'Address to listen on: loopback in development, all IPv4 addresses in production; :: for IPv6 too',
   ),
@@ -473,7 +476,7 @@ export const settings = {
     '',
     'Port for Prometheus, which finds the metrics at /metrics there; 0 takes a free one. Without it none are collected. Process n of --processes takes the n-th port from this one on',
   ),
-  DUET_METRICS_HOST: setting(trimmed, '127.0.0.1', 'Address to listen on for Prometheus'),
+  DUET_METRICS_HOST: setting(host, '127.0.0.1', 'Address to listen on for Prometheus'),
 } as const satisfies SettingTable
 
 /** The names of an identity provider's settings, by their meaning. */

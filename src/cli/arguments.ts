@@ -17,7 +17,7 @@ export const unknownWord = (
 ): UsageError => {
   const near = nearest(word, known)
   return new UsageError(
-    `there is no ${what} ${word}${near === undefined ? all : `; did you mean ${near}?`}`,
+    `${word === '' ? `the ${what} is missing` : `there is no ${what} ${word}`}${near === undefined ? all : `; did you mean ${near}?`}`,
   )
 }
 

@@ -126,7 +126,7 @@ const list = (content: Content, people: People) =>
 const block = async (content: Content, people: People, who: string, isBlocked: boolean) => {
   const { blocked } = content.viewers
   if (!blocked)
-    throw new UsageError('the content says not what a blocked person is: give its viewers blocked')
+    throw new UsageError('the content does not say who is blocked: give its viewers blocked')
   const { initial, values = [] } = fieldOf(entityOf(content, people.entity), blocked.field)
   const usual = typeof initial === 'object' && 'value' in initial ? initial.value : null
   const free = usual === blocked.value ? values.find(one => one !== blocked.value) : usual

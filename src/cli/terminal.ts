@@ -64,7 +64,8 @@ const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
   EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}; set DUET_HOST to one`,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
-  ENOENT: ({ path }) => `there is no such file: ${path}`,
+  ENOENT: ({ path, syscall }) =>
+    `there is no ${syscall === 'scandir' ? 'folder' : 'such file:'} ${path}`,
   ENOTDIR: ({ path }) =>
     `${path} leads through a file or is one, but a folder is needed; ${another}`,
   EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,

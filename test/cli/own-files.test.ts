@@ -1,6 +1,6 @@
 /** What the commands make and read beside the store: files for this user alone, and settings and contents that no service could take. */
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -64,7 +64,7 @@ test('a store and a secret that others may read are named at the start, with the
   assert.deepEqual(await start(), [note(file, 640), note(secret, 644)])
 })
 
-test('a .env that is a folder, or no UTF-8, is told in a sentence; one that begins with a mark is read', async () => {
+test('a .env that is a folder, no UTF-8 or a link to nothing, or names what it does not set, is told in a sentence; one that begins with a mark is read', async () => {
   const { project, config } = await projectIn(folder, 'empty')
   const file = join(project, '.env')
   mkdirSync(file)
@@ -80,6 +80,12 @@ test('a .env that is a folder, or no UTF-8, is told in a sentence; one that begi
   assert.throws(() => settingsBeside(project), {
     message: `${file} is not UTF-8: make it a file of settings, or take it away`,
   })
+  writeFileSync(file, 'DUET_A="1\nDUET_A"\n#DUET_B\nexport DUET_C: 1\n')
+  assert.throws(() => settingsBeside(project), {
+    message: `${file} names DUET_C and sets nothing: write DUET_C=VALUE, or take it out`,
+  })
+  symlinkSync('none', join(project, 'migrations', '.env'))
+  assert.throws(() => settingsBeside(join(project, 'migrations')), { message: /ENOENT/ })
 })
 
 test('a content that no service could serve is refused by every command, before the store is touched', async () => {

@@ -136,7 +136,7 @@ const draft = 'run duet migrate --draft NAME, read what it writes, and start aga
 const unknown = (what: string, name: string, drop = 'drop it in a migration') =>
   `recipes has the ${what} ${name}, which recipe does not know: ${drop}, or list it in own: ['${name}']`
 const otherKind = (column: string, kind: string) =>
-  `and its column is ${column}: take its former kind back, or add a field of ${kind} under another name, fill it and drop the old one, as CONTRIBUTING.md shows under "Change the store"`
+  `and its column is ${column}: take its former kind back, or add a field of ${kind} under another name, fill it and drop the old one, as docs/migrations.md shows`
 
 const other = (what: string, name: string) =>
   `recipes has another ${what} ${name} than the model: ${draft}`
@@ -847,7 +847,7 @@ describe('a store', () => {
       const drafted = draftedFor(to, known)
       await assert.rejects(migrateStore(at([...known, ...drafted]), to), ({ message }: Error) => {
         const [failed = '', ...faults] = message.split('\n')
-        assert.match(failed, /^the migration 000\d-draft\S* failed: /)
+        assert.match(failed, /^the migration 000\d-draft\S* failed: (?!\w+ constraint: )/)
         assert.deepEqual(faults, [
           `${fault}: change them, or let an update above in that migration do so, then run duet migrate again`,
         ])

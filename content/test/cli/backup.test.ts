@@ -130,7 +130,7 @@ test('a backup that cannot be is one line, and leaves nothing', async () => {
   const byLink = { ...settings, DUET_DATABASE_URL: `sqlite:${link}` }
   for (const own of [file, `${file}-wal`])
     await refused(['backup', own, '--force'], byLink, /is the store itself/)
-  await refused(['backup', join(folder, 'none', 'a.db')], settings, /there is no such file/)
+  await refused(['backup', join(folder, 'none', 'a.db')], settings, /there is no folder/)
   await refused(['backup', folder, '--force'], settings, /is not a file/)
   await refused(['backup', nameFor()], fresh().settings, /there is no store/)
   const damaged = await filled(500)

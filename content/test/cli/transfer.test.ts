@@ -229,7 +229,7 @@ test('an export that cannot be is one line, and leaves no file', async () => {
     [made.settings, [], 2, /not nothing/],
     [made.settings, ['users', target], 2, /must end in \.ndjson or \.csv, or --format/],
     [made.settings, ['users', '--format', 'xml'], 2, /--format must be ndjson or csv, not xml/],
-    [made.settings, ['users', join(folder, 'none', 'a.csv')], 1, /there is no such file/],
+    [made.settings, ['users', join(folder, 'none', 'a.csv')], 1, /there is no folder/],
     [made.settings, ['users', folder, '--format', 'csv'], 1, /is not a file/],
     [
       made.settings,

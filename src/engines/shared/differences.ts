@@ -134,7 +134,7 @@ const columnDifferences = function* (
   // PostgreSQL shows no type of a view's column, and a draft has only the text that makes it.
   if (there.type !== '' && there.type.split(' ')[0] !== type.split(' ')[0])
     yield {
-      text: `${of}.${key} is stored as ${type}, and its column is ${there.type}: take its former kind back, or add a field of this kind under another name, fill it and drop the old one, as CONTRIBUTING.md shows under "Change the store"`,
+      text: `${of}.${key} is stored as ${type}, and its column is ${there.type}: take its former kind back, or add a field of this kind under another name, fill it and drop the old one, as docs/migrations.md shows`,
     }
   else if (there.type !== type && !view)
     yield {

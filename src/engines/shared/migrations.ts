@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { NewerStoreError, type Secret, secrets } from '#engines/shared/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
-import { type Query, type QueryScript, queryOf, queryWith } from '#sql/engine.ts'
+import { ConstraintError, type Query, type QueryScript, queryOf, queryWith } from '#sql/engine.ts'
 import { sql, trusted } from '#sql/sql.ts'
 
 export type Migration = {
@@ -118,10 +118,13 @@ export const missingOf = (
 }
 
 /** The error of a failed migration, with its name and its cause. */
-export const failed = ({ name }: Migration, cause: unknown): Error =>
-  new Error(`the migration ${name} failed: ${cause instanceof Error ? cause.message : cause}`, {
+export const failed = ({ name }: Migration, cause: unknown): Error => {
+  // The database names more than a table and a column, which it may leave out.
+  const told = cause instanceof ConstraintError ? cause.cause : cause
+  return new Error(`the migration ${name} failed: ${told instanceof Error ? told.message : told}`, {
     cause,
   })
+}
 
 /**
  * The first line of a migration whose statements run one by one, because PostgreSQL does not allow them in a
