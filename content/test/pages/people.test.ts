@@ -234,6 +234,12 @@ describe('the pages of sign-in', { skip: skipped }, () => {
         assert.equal(await page.locator('#ways').isVisible(), false)
         assert.equal(await page.locator('#said').textContent(), said)
       }
+      for (const given of ['/docs', '//evil.example', '/.//evil.example', '//']) {
+        await page.goto(`${origin}/signin?returnTo=${given}`)
+        await settled(page, '#in')
+        const href = await page.locator('#on').getAttribute('href')
+        assert.equal(href, given === '/docs' ? given : '/')
+      }
     } finally {
       await context.close()
     }

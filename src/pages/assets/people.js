@@ -67,9 +67,10 @@ const on = (id, event, work) => $(id)?.addEventListener(event, doing(work))
 /** A path of ours to go to afterwards; the address of anything else is none. */
 const returnTo = () => {
   const given = new URLSearchParams(location.search).get('returnTo') ?? ''
-  if (!/^\/(?![/\\])/.test(given)) return '/'
-  const url = new URL(given, location.origin)
-  return url.origin === location.origin ? url.pathname + url.search + url.hash : '/'
+  if (!given.startsWith('/') || !URL.canParse(given, location.origin)) return '/'
+  const { origin, pathname, search, hash } = new URL(given, location.origin)
+  // The path of `/.//host` is `//host`, which as an address is that host.
+  return origin === location.origin && !pathname.startsWith('//') ? pathname + search + hash : '/'
 }
 
 const session = async () => {
