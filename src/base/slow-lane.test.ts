@@ -4,26 +4,16 @@ import { type Asking, createSlowLane } from '#base/slow-lane.ts'
 
 /** A caller of that name, who can hang up. */
 const callerNamed = (name: string) => {
-  const { promise, resolve: hangUp } = Promise.withResolvers<void>()
-  let hasGone = false
+  const client = new AbortController()
   const asked: Asking = {
     caller: () => name,
     onGone: stop => {
-      let isForgotten = false
-      if (hasGone) stop()
-      promise.then(() => isForgotten || stop())
-      return () => {
-        isForgotten = true
-      }
+      if (client.signal.aborted) stop()
+      client.signal.addEventListener('abort', stop)
+      return () => client.signal.removeEventListener('abort', stop)
     },
   }
-  return {
-    asked,
-    hangUp: () => {
-      hasGone = true
-      hangUp()
-    },
-  }
+  return { asked, hangUp: () => client.abort() }
 }
 
 /** Runs work that lasts until it is let go, or stopped. */
