@@ -96,7 +96,7 @@ export const prepare = async (
     const open = { session, dialect: store.dialect, model }
     if (isFile) await settle()
     for (const note of ownFiles(config).flatMap(file => widerNote(file) ?? [])) tell(note)
-    for (const note of await notesOnCopies(store, content.entities)) tell(note)
+    for (const note of await notesOnCopies(open, content.entities)) tell(note)
     if (content.people && !people)
       tell(
         'nobody can sign in here: sign-in is off without DUET_PEOPLE_SECRET, 32 bytes or more (openssl rand -base64 48)',

@@ -306,15 +306,13 @@ const rememberedIn = async (store: OpenStore, key: string): Promise<string | und
 
 /** Sentences if the copies of a store's texts were made otherwise than this release makes those of what callers look for. */
 export const notesOnCopies = async (
-  { session: open, dialect }: Store,
+  store: OpenStore,
   entities: Entities,
 ): Promise<readonly string[]> => {
   const copies = copiesOf(entities)
   if (copies.length === 0) return []
-  const [cut, by] = await withOpened(open('reading'), async session => {
-    const store = { session, dialect }
-    return [await rememberedIn(store, cutKey), await rememberedIn(store, foldedKey)]
-  })
+  const cut = await rememberedIn(store, cutKey)
+  const by = await rememberedIn(store, foldedKey)
   const isCut =
     copies.some(({ field }) => field.copied === 'words') && cut !== undefined && cut !== wordsCut
   const isFolded = copies.some(({ field }) => !field.copied) && by !== foldedBy

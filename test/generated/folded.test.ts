@@ -14,7 +14,7 @@ import { defineModel, type Entities } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
 import { fillFolded, migrateStore, notesOnCopies } from '#serve/store.ts'
 import { checkCopies } from '#serve/unique-copies.ts'
-import { changeIn } from '../stores.ts'
+import { changeIn, filling } from '../stores.ts'
 import { forAllTests } from '../support/fixture.ts'
 import { engines } from './compare.ts'
 import { allRoutes, bySignedIn, member } from './models.ts'
@@ -50,6 +50,7 @@ for (const on of engines)
     const service = forAllTests(() => serveWithMembers(entities, on, 'Ada'))
 
     const run = (statement: string) => changeIn(service.store)(statement)
+    const notes = () => filling(service.store, line => notesOnCopies(line, entities))
     const make = async (body: object) => {
       const { status, text } = await service.ask({ line: 'POST /api/books', as: 'admin', body })
       assert.equal(status, 201, text)
@@ -85,12 +86,9 @@ for (const on of engines)
       await run(`insert into books (title, title_key) values ('${decomposed}', 'cafe\u0301')`)
       await run("delete from secrets where name = 'folded'")
       assert.equal(await found('CAFÉ'), 0)
-      assert.match(
-        (await notesOnCopies(service.store, entities)).join(),
-        /until duet migrate folds/,
-      )
+      assert.match((await notes()).join(), /until duet migrate folds/)
       assert.deepEqual(await fillFolded(service.store, entities), ['titleKey of books in 1 rows'])
-      assert.deepEqual(await notesOnCopies(service.store, entities), [])
+      assert.deepEqual(await notes(), [])
       assert.equal(await found('CAFÉ'), 1)
       await run(
         `insert into books (id, isbn, isbn_key) values (9001, 'É', 'é'), (9002, 'E\u0301', 'e\u0301')`,

@@ -214,22 +214,28 @@ const encoding = queryWith("select current_setting('server_encoding')")
 const path = queryWith("select current_schema(), current_setting('search_path')")
 
 /**
- * Applies the missing migrations; gives their names. Throws NewerStoreError, or what `check` throws on the same
- * connection, before it changes anything.
+ * Applies the missing migrations; gives their names. Throws NewerStoreError, or what `check` throws, before it changes
+ * anything. One that lacks none waits for no other program.
  */
 export const migratePostgres = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
   check?: typeof checkNoUnfinishedMove,
 ): Promise<readonly string[]> =>
-  // So that no other program migrates this store. The lock belongs to a transaction on a connection of its own, and so
-  // holds behind a pooler too, whatever the work does.
   withOpened(connect(options), async guard => {
     const [[schema, searched] = []] = await guard.query(path)
     if (schema == null)
       throw new Error(
         `the search_path ${searched} names no schema that is there: make one (create schema NAME) that this user may use, or correct the search_path`,
       )
+    await check?.(guard)
+    if (missingOf(migrations, await driveBy(appliedIn(dialect), guard.query)).length === 0) {
+      // A program that was killed after its last migration has left some out.
+      await driveBy(makeSecrets(dialect), guard.query)
+      return []
+    }
+    // So that no other program migrates this store. The lock belongs to a transaction on a connection of its own, and so
+    // holds behind a pooler too, whatever the work does.
     for (;;) {
       await guard.run(
         'begin isolation level read committed; set local idle_in_transaction_session_timeout = 0; set local statement_timeout = 0',
@@ -251,19 +257,16 @@ export const migratePostgres = (
       await connection.run(`begin isolation level read committed; ${waitForOthers}; commit`)
       const applied = await drive(appliedIn(dialect))
       const pending = missingOf(migrations, applied)
-      if (pending.length > 0 || applied.some(({ checksum }) => checksum === null)) {
-        // One that is to become a store must hold all texts, each with its number of characters.
-        const [[found] = []] = applied.length === 0 ? await connection.query(encoding) : [['UTF8']]
-        if (found !== 'UTF8')
-          throw new Error(
-            `the database has the encoding ${found}, and texts need UTF8: name one in DUET_DATABASE_URL that was made with encoding 'UTF8' template template0`,
-          )
-        const first = applied.length === 0 ? await applyFirst(connection, pending) : 0
-        await drive(makeMigrationsTable(dialect, migrationsTable))
-        for (const migration of pending.slice(first)) await apply(connection, migration)
-        await drive(recordChecksums(dialect, migrations, applied))
-      }
-      // A program that was killed after its last migration has left some out.
+      // One that is to become a store must hold all texts, each with its number of characters.
+      const [[found] = []] = applied.length === 0 ? await connection.query(encoding) : [['UTF8']]
+      if (found !== 'UTF8')
+        throw new Error(
+          `the database has the encoding ${found}, and texts need UTF8: name one in DUET_DATABASE_URL that was made with encoding 'UTF8' template template0`,
+        )
+      const first = applied.length === 0 ? await applyFirst(connection, pending) : 0
+      await drive(makeMigrationsTable(dialect, migrationsTable))
+      for (const migration of pending.slice(first)) await apply(connection, migration)
+      await drive(recordChecksums(dialect, migrations, applied))
       await drive(makeSecrets(dialect))
       return pending.map(({ name }) => name)
     })

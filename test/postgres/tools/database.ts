@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { after } from 'node:test'
 import { Pool } from 'pg'
-import type { Session } from '#sql/engine.ts'
 
 export type Database = {
   readonly url: string
@@ -64,20 +63,6 @@ export const databaseWith = async (...settings: readonly string[]): Promise<stri
   return url
 }
 
-/** Takes all that cases have left out of a database: quicker than to make another one. */
-export const emptied = async ({ query }: Pick<Session, 'query'>): Promise<void> => {
-  const text = `do $$
-    declare own name;
-    begin
-      execute format('alter database %I reset all', current_database());
-      for own in select nspname from pg_namespace where nspname !~ '^pg_|^information_schema$'
-      loop execute format('drop schema %I cascade', own); end loop;
-      create schema public;
-      grant usage on schema public to public;
-    end $$`
-  await query({ text, values: [] })
-}
-
 const templates = new Map<string, Promise<string>>()
 
 /**
@@ -104,7 +89,7 @@ async function madeOnce(key: string, make: (url: string) => Promise<void>): Prom
     if (rows.length > 0) return name
     // One that another process began to make and could not finish.
     await client.query(`drop database if exists ${name} with (force)`)
-    await client.query(`create database ${name} template template0`)
+    await client.query(`create database ${name} template template0 strategy file_copy`)
     await make(url)
     await client.query(`alter database ${name} is_template true allow_connections false`)
     return name
