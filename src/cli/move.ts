@@ -13,13 +13,7 @@ import type { Content } from '#content.ts'
 import { UnreachableError } from '#engines/postgres/errors.ts'
 import type { MoveTarget } from '#engines/postgres/moving.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
-import {
-  countBehind,
-  keyOf,
-  type MovedTable,
-  pageBehind,
-  type Side,
-} from '#engines/shared/moving.ts'
+import { keyOf, type MovedTable, pageBehind, type Side } from '#engines/shared/moving.ts'
 import { StoreInUseError } from '#engines/sqlite/file.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/store.ts'
 import { checkMoved } from '#files/former.ts'
@@ -28,23 +22,19 @@ import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
 import { dependenciesFirst, selfReferences } from '#model/references.ts'
-import { formerTables } from '#model/stored-file.ts'
 import { fileOf, filesOf, modelFor, storeOf } from '#serve/store.ts'
-import { ConstraintError, type Rows, type Session } from '#sql/engine.ts'
-import type { SqlValue } from '#sql/sql.ts'
+import { ConstraintError, queryOf, type Rows, type Session } from '#sql/engine.ts'
+import { name, type SqlValue, sql } from '#sql/sql.ts'
 
-export const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--files PLACE] [--restart]
+export const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--files PLACE]
 
 Moves the SQLite store of DUET_DATABASE_URL into a PostgreSQL database that has no content:
 all rows with their ids, times and revisions, the stored responses of Idempotency-Keys, and the
 keys of cursors and mail, so that what callers hold stays good. Stop the server first. The
 store stays as it is. In the end both sides are compared, row for row.
-A move that was cut off resumes when it is run again; until it has finished,
-nothing else works on the database. The bytes of files stay where they are; --files copies them to
-a folder or s3://BUCKET/PREFIX?endpoint=URL, as DUET_FILES names it. --restart deletes what it had copied, and starts over.`
-
-const remedy =
-  'the store was changed since the move began, or somebody wrote into the target; start over with --restart'
+A move that is cut off leaves nothing in the database, and may be run again. The bytes of files stay
+where they are; --files copies them to a folder or s3://BUCKET/PREFIX?endpoint=URL, as DUET_FILES
+names it.`
 
 /** The number of rows in a batch: the larger a row may be, the fewer. */
 const pageOf = ({ fields }: Entity): number => {
@@ -71,25 +61,23 @@ export const contentTables = (entities: Entities): readonly MovedTable[] =>
       page: pageOf(entity),
     }))
 
-/** Copies the rows of a table that the target does not have yet, from where an interrupted move stopped to the end. */
+/** Copies the rows of a table. */
 const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): Promise<void> => {
-  let after = await target.reached(table)
-  const shown = progress(`moving ${table.name}`, await countBehind(source, table, after))
-  let rows = await pageBehind(source, table, after)
+  const [total] = await source.query(
+    queryOf(sql`select count(*) from ${name(table.name)}`, source.dialect),
+  )
+  const shown = progress(`moving ${table.name}`, Number(total?.[0]))
+  let rows = await pageBehind(source, table, null)
   for (let last = rows.at(-1); last; last = rows.at(-1)) {
-    const next = keyOf(table, last)
     // The next page is read while the target writes.
-    const [isWritten, following] = await Promise.all([
-      target.put(table, after, rows),
-      pageBehind(source, table, next),
-    ])
-    if (isWritten) shown.step(rows.length)
-    after = isWritten ? next : await target.reached(table)
-    rows = isWritten ? following : await pageBehind(source, table, after)
+    const following = pageBehind(source, table, keyOf(table, last))
+    const [next] = await Promise.all([following, target.put(table, rows)])
+    shown.step(rows.length)
+    rows = next
   }
   shown.done()
   if (table.own.length === 0) return
-  // References to later rows of the same table were left out of the batches. References that are set already stay.
+  // References to later rows of the same table were left out of the batches.
   let referring = await pageBehind(source, table, null, true)
   for (let last = referring.at(-1); last; last = referring.at(-1)) {
     await target.refer(table, referring)
@@ -97,7 +85,7 @@ const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): P
   }
 }
 
-/** Copies what the target does not have yet of these tables. */
+/** Copies all of these tables. */
 export const copyTables = async (
   source: Side,
   target: MoveTarget,
@@ -108,7 +96,8 @@ export const copyTables = async (
       await copyTable(source, target, table)
     } catch (cause) {
       if (!(cause instanceof ConstraintError)) throw cause
-      throw new Error(`${table.name} cannot be moved (${cause.message}): ${remedy}`, { cause })
+      const message = `${table.name} cannot be moved (${cause.message}): nothing was; correct its rows, or take that rule out of the target`
+      throw new Error(message, { cause })
     }
 }
 
@@ -201,7 +190,7 @@ const movedFiles = async (
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {
   const text = { type: 'string' } as const
-  const { values } = readArgs(args, { to: text, restart: { type: 'boolean' }, files: text }, 0)
+  const { values } = readArgs(args, { to: text, files: text }, 0)
   const { to } = values
   if (to === undefined) throw new UsageError('--to is missing: duet move --to postgres://…')
   // It may contain a password, so the message does not quote it.
@@ -226,10 +215,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   }
   try {
     await store.migrate()
-    // Whose store it is, wherever its file is.
-    const identity = createHash('sha256')
-      .update('duet move ')
-      .update(await store.secret('cursor'))
     // Loaded only here: their driver would delay every other command.
     const { openTarget } = await import('#engines/postgres/moving.ts')
     const { commandConnection } = await import('#engines/postgres/migrate.ts')
@@ -240,25 +225,26 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       await checkMoved(source, store.dialect, content.entities)
       const { first, last } = await machineryOf(source)
       const tables = [...first, ...contentTables(content.entities), ...last]
-      const restarts = values.restart === true
-      const former = formerTables(content.entities)
-      await target.begin({ source: identity.digest('hex'), tables, restarts, former })
+      await target.begin(tables)
       await copyTables(source, target, tables)
       await target.analyze()
       const compared = await compare(source, target, tables)
       process.stdout.write(tableText(compared))
       const different = compared.filter(table => !isSame(table)).map(({ name }) => name)
-      if (different.length > 0) throw new Error(`${different.join(', ')} not the same: ${remedy}`)
-      await target.finish(await highestIds(source))
+      if (different.length > 0)
+        throw new Error(`${different.join(', ')} not the same in the target: nothing was moved`)
+      await target.raise(await highestIds(source))
     }
     try {
       await withOpened(store.session('filling'), session =>
         // A transaction that writes nothing: no other command writes either until it ends.
-        session.transaction(() => moveAll({ ...session, dialect: store.dialect })),
+        session.transaction(() =>
+          target.transaction(() => moveAll({ ...session, dialect: store.dialect })),
+        ),
       )
     } catch (cause) {
       if (!(cause instanceof UnreachableError)) throw cause
-      throw new Error(`${cause.message}; run the same command again to resume it`, { cause })
+      throw new Error(`${cause.message}; nothing was moved: run the same command again`, { cause })
     } finally {
       await target.close()
     }

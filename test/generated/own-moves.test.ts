@@ -53,9 +53,12 @@ test('append-only rows are moved with their references to rows of a later batch'
         ]),
       ])
     const source = { ...line.session, dialect: line.dialect }
-    await target.begin({ source: 'test', tables, restarts: false })
-    await copyTables(source, target, tables)
-    for (const table of await compare(source, target, tables)) assert.ok(isSame(table), table.name)
+    await target.transaction(async () => {
+      await target.begin(tables)
+      await copyTables(source, target, tables)
+      for (const table of await compare(source, target, tables))
+        assert.ok(isSame(table), table.name)
+    })
   })
   await target.close()
   await close()

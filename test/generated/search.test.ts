@@ -371,10 +371,12 @@ test('imported rows are found, exports leave words out, and moved rows keep them
     const tables = contentTables(model.entities)
     await filling(service.store, async ({ session, dialect }) => {
       const source = { ...session, dialect }
-      await target.begin({ source: 'test', tables, restarts: false })
-      await copyTables(source, target, tables)
-      for (const table of await compare(source, target, tables))
-        assert.ok(isSame(table), table.name)
+      await target.transaction(async () => {
+        await target.begin(tables)
+        await copyTables(source, target, tables)
+        for (const table of await compare(source, target, tables))
+          assert.ok(isSame(table), table.name)
+      })
     })
     await target.close()
     const client = await connected(url)

@@ -341,9 +341,12 @@ test('what a store computes and keeps is as it was after a move to PostgreSQL', 
   const text = 'select id, total, label, grade_count, average, revision from orders order by id'
   const rows = await filling(store, async ({ session, dialect }) => {
     const source = { ...session, dialect }
-    await target.begin({ source: 'test', tables, restarts: false })
-    await copyTables(source, target, tables)
-    for (const table of await compare(source, target, tables)) assert.ok(isSame(table), table.name)
+    await target.transaction(async () => {
+      await target.begin(tables)
+      await copyTables(source, target, tables)
+      for (const table of await compare(source, target, tables))
+        assert.ok(isSame(table), table.name)
+    })
     return session.query({ text, values: [] })
   })
   await target.close()

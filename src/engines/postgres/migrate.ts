@@ -197,30 +197,17 @@ const apply = async (connection: PostgresConnection, migration: Migration): Prom
     }
 }
 
-/** Throws if a move into this database was not finished: it has only a part of the store. */
-export const checkNoUnfinishedMove = async ({
-  query,
-}: Pick<PostgresConnection, 'query'>): Promise<void> => {
-  const [made] = await query(queryWith(`select to_regclass('moves') is not null`))
-  if (made?.[0] !== 1) return
-  if ((await query(queryWith('select 1 from moves limit 1'))).length > 0)
-    throw new Error(
-      'a move into this database is unfinished: run the same duet move again, which resumes it',
-    )
-}
-
 const encoding = queryWith("select current_setting('server_encoding')")
 
 const path = queryWith("select current_schema(), current_setting('search_path')")
 
 /**
- * Applies the missing migrations; gives their names. Throws NewerStoreError, or what `check` throws, before it changes
- * anything. One that lacks none waits for no other program.
+ * Applies the missing migrations; gives their names. Throws NewerStoreError before it changes anything. One that lacks none waits for
+ * no other program.
  */
 export const migratePostgres = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
-  check?: typeof checkNoUnfinishedMove,
 ): Promise<readonly string[]> =>
   withOpened(connect(options), async guard => {
     const [[schema, searched] = []] = await guard.query(path)
@@ -228,7 +215,6 @@ export const migratePostgres = (
       throw new Error(
         `the search_path ${searched} names no schema that is there: make one (create schema NAME) that this user may use, or correct the search_path`,
       )
-    await check?.(guard)
     if (missingOf(migrations, await driveBy(appliedIn(dialect), guard.query)).length === 0) {
       // A program that was killed after its last migration has left some out.
       await driveBy(makeSecrets(dialect), guard.query)
@@ -252,7 +238,6 @@ export const migratePostgres = (
     // In this isolation level a statement's snapshot lasts until the next one, or the end of the transaction.
     await guard.run('select 1')
     return withOpened(connect(options), async connection => {
-      await check?.(connection)
       const drive = <Result>(work: QueryScript<Result>) => driveBy(work, connection.query)
       await connection.run(`begin isolation level read committed; ${waitForOthers}; commit`)
       const applied = await drive(appliedIn(dialect))
@@ -272,13 +257,12 @@ export const migratePostgres = (
     })
   })
 
-/** The names of the missing migrations. Throws NewerStoreError, or if a move into it is unfinished. */
+/** The names of the missing migrations. Throws NewerStoreError. */
 export const pendingOn = (
   options: ConnectionOptions,
   migrations: readonly Migration[],
 ): Promise<readonly string[]> =>
   withOpened(connect(options), async connection => {
-    await checkNoUnfinishedMove(connection)
     const applied = await driveBy(appliedIn(dialect), connection.query)
     return missingOf(migrations, applied).map(({ name }) => name)
   })

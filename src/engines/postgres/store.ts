@@ -5,7 +5,6 @@ import { dialect } from '#engines/postgres/dialect.ts'
 import { openPostgres } from '#engines/postgres/engine.ts'
 import { UnreachableError, withRight } from '#engines/postgres/errors.ts'
 import {
-  checkNoUnfinishedMove,
   commandConnection,
   migratePostgres,
   pendingOn,
@@ -105,8 +104,7 @@ export const postgresStore = (options: PostgresOptions): Store => {
       await primaryWithin(connection, wait, onWait)
       return () => {}
     },
-    migrate: () =>
-      withRight(url, () => migratePostgres(connection, migrations, checkNoUnfinishedMove)),
+    migrate: () => withRight(url, () => migratePostgres(connection, migrations)),
     pending: () => withRight(url, () => pendingOn(connection, migrations)),
     secret: name => withRight(url, () => secretOn(connection, name)),
     session: purpose => openSession(connection, purpose),

@@ -33,16 +33,6 @@ const restOf = ({ name: table, key }: MovedTable, after: RowKey | null) => {
   return sql`from ${name(table)} where ${after === null ? trusted('true') : behind}`
 }
 
-/** The number of rows after a key; all of them for null. */
-export const countBehind = async (
-  { query, dialect }: Side,
-  table: MovedTable,
-  after: RowKey | null,
-): Promise<number> => {
-  const [row] = await query(queryOf(sql`select count(*) ${restOf(table, after)}`, dialect))
-  return Number(row?.[0])
-}
-
 /**
  * The next rows after a key, values in the order of the columns; none at the end. `isLater`: of those that refer to later rows of the same
  * table, their ids and the values of the columns that refer.
