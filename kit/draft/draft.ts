@@ -269,7 +269,7 @@ export const draftMigrations = (
   if (name === '') throw new Error('--draft needs a name with letters or digits, such as add-size')
   const known = draftings.flatMap(({ engine }) => contentMigrations(engine, folder))
   // An engine for which an earlier draft had nothing to do has no file with that number.
-  const number = Math.max(0, ...known.map(({ name }) => Number.parseInt(name, 10))) + 1
+  const number = Math.max(0, ...known.map(({ name }) => Number.parseInt(name, 10) || 0)) + 1
   return draftings.flatMap(drafting => {
     const { engine } = drafting
     const history = store ? [] : historyBefore(engine, folder)

@@ -49,10 +49,16 @@ type SystemError = NodeJS.ErrnoException & {
   readonly port?: number
   readonly address?: string
   readonly hostname?: string
+  readonly dest?: string
+  /** The result code of SQLite, which knows no path. */
+  readonly errcode?: number
 }
 
 const unknownHost = ({ hostname }: SystemError) =>
   `no address of ${hostname} is known; set DUET_HOST, or DUET_METRICS_HOST if that names it, to a name or an address of this machine`
+
+const fullDisk = ({ dest, path }: SystemError) =>
+  `the disk of ${dest ?? path ?? 'the store, or of what is written,'} is full: make room there`
 
 const another = 'name another path, that of the store in DUET_DATABASE_URL'
 const elsewhere = `${another}; or give this user the right to it`
@@ -68,6 +74,7 @@ const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
     `there is no ${syscall === 'scandir' ? 'folder' : 'such file:'} ${path}`,
   ENOTDIR: ({ path }) =>
     `${path} leads through a file or is one, but a folder is needed; ${another}`,
+  ENOSPC: fullDisk,
   EROFS: ({ path }) => `${path} is on a disk that cannot be written; ${elsewhere}`,
   EACCES: ({ path, port }) =>
     path === undefined
@@ -81,7 +88,7 @@ export const explain = (error: unknown): string => {
   // What a caller is told lacks the reason, which is for an operator.
   if (error.cause instanceof Failure) return explain(error.cause)
   const system = (error instanceof Failure ? error.cause : error) as SystemError | undefined
-  const remedy = remedies[String(system?.code)]
+  const remedy = system?.errcode === 13 ? fullDisk : remedies[String(system?.code)]
   return system && remedy ? remedy(system) : error.message
 }
 

@@ -1,7 +1,7 @@
 /** Authentication by the settings: the secret or keys of tokens, and the issuer and audience that they must name. */
 
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Authenticate, createAuthenticator, type OwnTokens } from '#auth/authenticate.ts'
 import type { KeyConfig } from '#auth/keys.ts'
@@ -123,7 +123,11 @@ export const fileSecret = (
       writeFileSync(file, secret, { mode: ownFile, flag: 'wx' })
       made(file)
     } catch (error) {
-      if (!existsSync(file)) throw error
+      // What a full disk took a part of would be a weak secret at each later start.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        rmSync(file, { force: true })
+        throw error
+      }
     }
   }
   return readFileSync(file, 'utf8').trim()

@@ -7,6 +7,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readdirSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -55,11 +56,15 @@ test('a file of a command that cannot be reached or written is not taken for the
     ],
     settings,
   )
-  const full = { code: 'EROFS', path: '/mnt/users.csv' }
-  assert.match(
-    explain(Object.assign(new Error('EROFS: read-only file system'), full)),
-    /^\/mnt\/users\.csv is on a disk that cannot be written; name another path, that of the store in DUET_DATABASE_URL;/,
-  )
+  for (const [error, sentence] of [
+    [
+      { code: 'EROFS', path: '/a' },
+      /^\/a is on a disk that cannot be written; name another path, /,
+    ],
+    [{ code: 'ENOSPC', path: '/a', dest: '/b' }, /^the disk of \/b is full: make room there$/],
+    [{ code: 'ERR_SQLITE_ERROR', errcode: 13 }, /^the disk of the store, or .* is full: make room/],
+  ] as const)
+    assert.match(explain(Object.assign(new Error('failed'), error)), sentence)
 })
 
 test('a CSV file with other marks than commas is refused with the remedy', async () => {
@@ -112,6 +117,12 @@ test('a content that is wrong is one line without a stack, and so is a bug in on
     closeSync(full)
     assert.equal(lost.status, 1)
     assert.match(lost.stderr, /^duet: standard output cannot be written: ENOSPC: .*\n$/)
+    // A limit on files in place of a full disk: no part of a secret stays.
+    const made = join(checkout, 'made')
+    const command = `ulimit -f 0; ${process.execPath} ${join(root, 'bin/duet')} token --user 1`
+    const env = { ...plain, DUET_DATABASE_URL: `sqlite:${made}/duet.db` }
+    assert.equal(spawnSync('sh', ['-c', command], { cwd: root, env }).status, 1)
+    assert.deepEqual(readdirSync(made), [])
   }
   assert.equal(
     run('', '--config', '.').stderr,

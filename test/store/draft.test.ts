@@ -120,6 +120,7 @@ test('the first draft of a content makes its folders', () => {
 test('an engine that lacks nothing gets no file, and the next draft has a number that neither has', () => {
   const folder = copied()
   draftMigrations([postgresDrafting], longer, 'one', folder)
+  writeFileSync(new URL('postgres/own.sql', folder), '')
   assert.deepEqual(draftMigrations(draftings, longer, 'two', folder), [
     fileURLToPath(new URL(`sqlite/${number(3)}-two.sql`, folder)),
   ])

@@ -176,7 +176,11 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
       pragma trusted_schema = off; pragma cache_size = -8000; pragma temp_store = memory`)
   } catch (cause) {
     database?.close()
-    throw new Error(`the store ${file} cannot be opened: ${(cause as Error).message}`, { cause })
+    // Of a read or a write that fails, also where there is no room for the index of the log.
+    const hint = errorCode(cause) === 10 ? '; see whether its disk is full' : ''
+    throw new Error(`the store ${file} cannot be opened: ${(cause as Error).message}${hint}`, {
+      cause,
+    })
   }
   if (readOnly) database.exec('pragma query_only = on')
 
