@@ -321,7 +321,7 @@ const checkWhole = (c: Http, types: readonly string[] = []): void => {
 /** What a body that is passed on as it comes takes of the memory for bodies, or for answers: what Node and its receiver hold of it. */
 export const transferCost = 131_072
 
-/** How long a sender may pause in such a body, and the least that it sends in a second beyond that, in milliseconds and bytes. */
+/** How long a sender may pause in such a body, in milliseconds, and by how many bytes it earns a second of that back. */
 const pace = { pause: 30_000, rate: 1000 } as const
 
 /** Requests whose bodies take as long as they do, since their pace is watched here. */
@@ -350,7 +350,7 @@ export const bodyStream = async function* (
   invite(c)
   const source: AsyncIterable<Uint8Array> =
     incoming?.iterator({ destroyOnReturn: false }) ?? c.req.raw.body ?? ReadableStream.from([])
-  const begun = performance.now()
+  let left: number = pace.pause
   let size = 0
   let fail = (_: Error) => {}
   const late = setTimeout(() => fail(tooSlow()), pace.pause)
@@ -358,6 +358,7 @@ export const bodyStream = async function* (
   try {
     const chunks = source[Symbol.asyncIterator]()
     for (;;) {
+      const asked = performance.now()
       // One timer and no race of promises: a large file has thousands of chunks.
       const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
         fail = reject
@@ -367,7 +368,10 @@ export const bodyStream = async function* (
       if (next.done) break
       size += next.value.length
       check(size)
-      if (performance.now() - begun > pace.pause + (size / pace.rate) * 1000) throw tooSlow()
+      left -= performance.now() - asked
+      if (left < 0) throw tooSlow()
+      // What was sent fast before does not pay for a trickle that keeps the rest on the disk.
+      left = Math.min(pace.pause, left + (next.value.length / pace.rate) * 1000)
       yield next.value
     }
     if (incoming && !incoming.complete) throw hungUp()
