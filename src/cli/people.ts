@@ -1,5 +1,6 @@
 /** `duet people`: adds people and prints links that sign them in, lists them, gives roles, blocks, ends sessions, and gives up keys. */
 import { urlOn } from '#base/paths.ts'
+import { steering } from '#base/text.ts'
 import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
 import { addRow } from '#cli/transfer/rows-in.ts'
 import { loadConfig } from '#config.ts'
@@ -112,6 +113,8 @@ const list = (content: Content, people: People) =>
         (select count(*) from auth_sessions where user_id = people.id and expires_at > ${Date.now()})
         from ${name(people.table)} as people order by id`,
     )
+    // Anybody may have chosen a name.
+    const plain = (text: unknown) => String(text).replace(steering, ' ')
     for (const [id, email, called, role, stateNow, verified, sessions] of rows) {
       const marks = [
         role,
@@ -119,7 +122,7 @@ const list = (content: Content, people: People) =>
         ...(Number(verified) === 1 ? [] : ['unproved']),
         `${sessions} ${Number(sessions) === 1 ? 'session' : 'sessions'}`,
       ]
-      process.stdout.write(`${id}  ${email}  ${called}  (${marks.join(', ')})\n`)
+      process.stdout.write(`${id}  ${email}  ${plain(called)}  (${marks.join(', ')})\n`)
     }
   })
 

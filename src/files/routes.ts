@@ -131,14 +131,13 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
       const stored = seal === null ? await fileOfRow(c, id, viewer) : await signedFile(c, id, seal)
       if (stored === null)
         throw new ApiError('NOT_FOUND', `The ${key} of ${entityName} ${id} not found`)
-      const caller = edge.callerOf(c, viewer)
-      checkFileRoom(edge.memory, caller)
+      const caller = () => edge.callerOf(c, viewer)
+      checkFileRoom(edge.memory, caller())
       const cache = isPublic ? 'public' : 'private'
       const store = storeOf(core)
       const width = widthIn(query, file)
       const accept = header(c, 'accept') ?? ''
-      const asking = { caller: () => caller }
-      const size = width === undefined ? {} : await sized(store, stored, width, accept, asking)
+      const size = width === undefined ? {} : await sized(store, stored, width, accept, { caller })
       const reply = await serveFile(c.req.raw, { ...stored, cache, ...size }, store)
       const vary = [
         ...(width === undefined ? [] : ['Accept']),

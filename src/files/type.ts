@@ -1,7 +1,7 @@
 /** What a file is: its content, its name and what its sender says must agree, so that no file passes for another kind. */
 import { mimes } from 'hono/utils/mime'
 import { own } from '#base/object.ts'
-import { clipped } from '#base/text.ts'
+import { clipped, steering } from '#base/text.ts'
 import { ApiError } from '#errors.ts'
 import { headBytes } from '#files/store.ts'
 
@@ -208,11 +208,7 @@ const longestName = 200
  * most 200 characters with its ending.
  */
 export const safeName = (given: string): string => {
-  const base = given
-    .normalize('NFC')
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, '')
-    .split(/[/\\]/)
-    .at(-1)
+  const base = given.normalize('NFC').replace(steering, '').split(/[/\\]/).at(-1)
   const name = (base ?? '').trim().replace(/^\.+$/, '')
   const characters = [...name]
   if (characters.length <= longestName) return name || 'file'

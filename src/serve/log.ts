@@ -2,7 +2,7 @@
 import { write, writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
-import { clipped } from '#base/text.ts'
+import { clipped, steering } from '#base/text.ts'
 import type { Event, Observe, RequestEvent, Trace } from '#observe.ts'
 
 /** What makes the lines of all but requests, which are made here: a service listens sooner without it. */
@@ -103,8 +103,11 @@ const shownError = (error: Error): object => {
   return shown
 }
 
-const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string =>
-  `\nmail, shown here because DUET_SMTP_URL is not set:\n\n${`To: ${to}\nSubject: ${subject}\n\n${text}`.replace(/^(?=.)/gm, '  ')}\n`
+const shownMail = ({ to, subject, text }: Event & { kind: 'mail' }): string => {
+  const letter = `To: ${to}\nSubject: ${subject}\n\n${text}`
+  const plain = letter.replace(steering, mark => (mark === '\n' ? mark : ' '))
+  return `\nmail, shown here because DUET_SMTP_URL is not set:\n\n${plain.replace(/^(?=.)/gm, '  ')}\n`
+}
 
 /** How many characters of lines are written together, and how many wait at most while they cannot be written. */
 const together = { least: 16_000, most: 16 * 1_048_576 }

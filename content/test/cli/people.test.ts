@@ -51,6 +51,8 @@ test('the first admin of a production store signs in by the link that people add
   assert.match(assumed.stderr, /sign-in is off without DUET_PEOPLE_SECRET/)
   const list = await people('list')
   assert.equal(list.stdout, '1  Ada@example.org  New member  (admin, unproved, 1 session)\n')
+  await people('add', '--email', 'eve@example.org', '--name', 'Eve\n3  \u001b[2K')
+  assert.match((await people('list')).stdout, /\n2 {2}eve@example\.org {2}Eve 3 {3}\[2K {2}\(user/)
   assert.equal((await people('role', 'ada@example.org', 'user')).code, 0)
   assert.equal((await people('block', '1')).code, 0)
   assert.match((await people('list')).stdout, /\(user, blocked, unproved, 1 session\)/)
