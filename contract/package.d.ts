@@ -18,10 +18,10 @@ export { InputContext, UsageError, Values, addRow, ask, checkInput, dangling, en
 // duet/test
 export { TestService, startService }
 
-type Action = Lifetime & {
+type Action<R = DeclaredRule> = Lifetime & {
     readonly method: 'POST' | 'PUT' | 'DELETE';
     readonly name: string;
-    readonly rule: Rule | undefined;
+    readonly rule: R | undefined;
     readonly when?: Condition;
     readonly otherwise?: Otherwise;
     readonly path: string;
@@ -250,7 +250,8 @@ type ConnectionMember = {
     readonly kind: 'total';
     readonly key: string;
 };
-type Content = Required<Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>> & Pick<Parts<SettingTable>, Exclude<Optional, 'people'>> & {
+type Content = Required<Omit<Parts<SettingTable>, 'actions' | 'switches' | 'creationRates' | 'currency' | Optional>> & Pick<Parts<SettingTable>, Exclude<Optional, 'people'>> & {
+    readonly actions: readonly RuledAction[];
     readonly people?: People;
     readonly creationRates: (values: Readonly<Record<string, unknown>>) => Readonly<Record<string, number>>;
     readonly decide: (values: Readonly<Record<string, unknown>>) => Settings;
@@ -268,7 +269,7 @@ type ContentStore = OpenStore & {
 };
 type Core = {
     readonly model: Model;
-    readonly actions: readonly Action[];
+    readonly actions: readonly RuledAction[];
     readonly dialect: Dialect;
     readonly reader: PlanReader;
     readonly writer: Writer;
@@ -1351,6 +1352,7 @@ type RuleOn<Declared, Known> = Declared extends readonly unknown[] ? {
 ] ? Declared : {
     readonly unknown: Exclude<MembersOf<Before> | MembersOf<After>, Known>;
 } : Declared;
+type RuledAction = Action<Rule>;
 type Scalar = 'id' | 'text' | 'int' | 'money' | 'decimal' | 'date' | 'time' | 'flag' | 'json' | 'list' | 'file' | 'bytes';
 type SchemaIssue = {
     readonly message: string;

@@ -10,7 +10,7 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { own } from '#base/object.ts'
 import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
@@ -211,6 +211,8 @@ export const run = async (args: readonly string[]): Promise<void> => {
     new URL('../scripts/pinned-node.mjs', import.meta.url).href
   )
   const nodes = Object.values<string>(packages).map(node => [node, '26'])
+  // A Node of npm's, as in a checkout, is not the one that a shell in the project finds. npm takes that of its platform.
+  const brings = !recentEnough() || process.execPath.split(sep).includes('node_modules')
   const manifest = {
     name,
     version: '0.1.0',
@@ -219,9 +221,8 @@ export const run = async (args: readonly string[]): Promise<void> => {
     scripts: { start, dev: `${execute}duet dev`, test: 'duet check' },
     dependencies: { duet: from },
     devDependencies: { '@types/node': '26' },
-    // A Node that is too old has one beside it, of which npm takes that of its platform.
-    ...(recentEnough() ? {} : { optionalDependencies: Object.fromEntries(nodes) }),
-    engines: { node: recentEnough() ? `>=${oldest}` : '>=20' },
+    ...(brings ? { optionalDependencies: Object.fromEntries(nodes) } : {}),
+    engines: { node: brings ? '>=20' : `>=${oldest}` },
   }
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 

@@ -23,7 +23,7 @@ import {
 import { currencyOf } from '#model/money.ts'
 import { operationDocsShape } from '#model/operation-docs.ts'
 import { type DeclaredPeople, type People, peopleOf, peopleShape } from '#model/people.ts'
-import { alternativesOf, ruleShape } from '#model/policy.ts'
+import { alternativesOf, ruleOf, ruleShape } from '#model/policy.ts'
 import { isEmail } from '#model/values.ts'
 import {
   declaredVersionsShape,
@@ -47,7 +47,7 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { Session } from '#sql/engine.ts'
 import type { SqlValue } from '#sql/sql.ts'
 import type { InputContext } from '#write/input.ts'
-import { type Action, actionShape } from '#write/steps/action.ts'
+import { type Action, actionShape, type RuledAction } from '#write/steps/action.ts'
 import { checkSteps } from '#write/steps/faults.ts'
 
 /** An open store, as commands work on it: a session, and how statements for it are written. */
@@ -171,9 +171,10 @@ type Parts<Own extends SettingTable> = {
 type Optional = 'description' | 'contact' | 'license' | 'colours' | 'demo' | 'seed' | 'people'
 
 export type Content = Required<
-  Omit<Parts<SettingTable>, 'switches' | 'creationRates' | 'currency' | Optional>
+  Omit<Parts<SettingTable>, 'actions' | 'switches' | 'creationRates' | 'currency' | Optional>
 > &
   Pick<Parts<SettingTable>, Exclude<Optional, 'people'>> & {
+    readonly actions: readonly RuledAction[]
     /** Sign-in, with the fields that it needs; absent in a content without it. */
     readonly people?: People
     /** How many rows of an entity one caller may create in a minute, the superuser apart. */
@@ -341,7 +342,7 @@ const checkSettings = (own: SettingTable): void => {
   }
 }
 
-const rulesOfActions = (actions: readonly Action[] = []) =>
+const rulesOfActions = (actions: readonly RuledAction[]) =>
   actions.map(({ name, rule }) => [`the rule of the action ${name}`, rule] as const)
 
 /**
@@ -354,12 +355,12 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
   const shape = partsShape(parts?.entities ?? {})
   checkShape(shape, parts, 'the content')
   const { switches, creationRates, currency, demo, seed, people: declared, ...rest } = parts
-  const { settings = {}, actions = [], versions = defineVersions() } = parts
+  const { settings = {}, versions = defineVersions(), viewers = { roles: serviceRoles } } = parts
+  const { served = async () => ({ routes: [], pages: [] }), actions: said = [] } = parts
+  const actions = said.map(({ rule, ...rest }) => ({ ...rest, rule: rule && ruleOf(rule) }))
   const errors = { ...(declared && peopleErrors), ...parts.errors }
   if (!optionsOf(versions))
     throw new Error('The versions of the content must be made by defineVersions({ 1: {} })')
-  const { viewers = { roles: serviceRoles } } = parts
-  const { served = async () => ({ routes: [], pages: [] }) } = parts
   const codes = [...mergeErrors(machineErrors, errors).keys()]
   const listed = (place: string, named: readonly string[]) => {
     checkShape({ each: 'text' }, named, place)
@@ -390,8 +391,7 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     ]
     const own = named.flatMap(error => (typeof error === 'object' ? [error.code] : []))
     listed(`the errors of unique values of ${name}`, own)
-    const ofHooks = (before.errors ?? []).map(({ code }) => code)
-    listed(`before.errors of ${name}`, ofHooks)
+    listed(`before.errors of ${name}`, before.errors?.map(({ code }) => code) ?? [])
   }
   const made: Content = {
     title: usualTitle,

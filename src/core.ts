@@ -12,12 +12,12 @@ import type { Dialect } from '#sql/dialect.ts'
 import type { CountUse } from '#versions/deprecated-use.ts'
 import type { Writing } from '#write/command.ts'
 import type { Writer } from '#write/job.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 
 export type Core = {
   readonly model: Model
   /** Those of the content. */
-  readonly actions: readonly Action[]
+  readonly actions: readonly RuledAction[]
   readonly dialect: Dialect
   readonly reader: PlanReader
   readonly writer: Writer

@@ -446,9 +446,9 @@ test('a page that lacks a room is told so', () => {
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
   // With pictures that are cleaned on the disk, and a Host that makes no URL. With a pace that no earlier bytes pay for, and nothing in a terminal that steers it.
-  'src/': 53_565,
+  'src/': 53_566,
   // With all of drafts: no server reads what a migration makes, nor changes a table. With a client of `duet check` that takes a fifth less of the processor than fetch.
-  'kit/': 7120,
+  'kit/': 7128,
   'content/': 2750,
   // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, and the head of cards.
   'admin/': 6110,

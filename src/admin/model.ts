@@ -13,7 +13,7 @@ import { isIn } from '#model/version.ts'
 import { type Route, routesOf } from '#rest/routes.ts'
 import { isSortable } from '#rest/sort.ts'
 import { filterableMembers } from '#rest/where.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { Action, RuledAction } from '#write/steps/action.ts'
 
 type Allowance = 'yes' | 'no' | 'row'
 
@@ -188,7 +188,7 @@ const needOf = ({ model, verdict }: SeenModel, rule?: Rule, of: Partial<Action> 
   return need.replace(/\b[a-z]+[A-Z]\w*/g, key => worded(key).toLowerCase())
 }
 
-const actionsOut = (view: SeenModel, actions: readonly Action[], name: string) =>
+const actionsOut = (view: SeenModel, actions: readonly RuledAction[], name: string) =>
   actions.flatMap(action => {
     const { model, version, verdict } = view
     const { about, described, bytes, when, admin: shownAs = {} } = action

@@ -25,7 +25,7 @@ import { acceptQuery, type Http, header, isSafe, readOptionsOf } from '#http/req
 import type { Model } from '#model/model.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import { type KeyedRequest, keyedRequest } from '#write/idempotency.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 
 export type GraphqlOptions = {
   readonly limits: DocumentLimits
@@ -232,7 +232,7 @@ const documentsFor = (
 /** Throws an error with a sentence for each stored document that cannot be served. */
 export const checkStored = (
   model: Model,
-  actions: readonly Action[],
+  actions: readonly RuledAction[],
   options: GraphqlOptions,
 ): void => {
   documentsFor(deriveSchema(model, actions), options, createMemory())

@@ -34,7 +34,7 @@ import { bulkKinds } from '#model/parts.ts'
 import { givenOnlyBy, inWords, isByRow, isForAll, mayBeDoneBy } from '#model/policy.ts'
 import { fileFormOf } from '#model/stored-file.ts'
 import { type Lifetime, reasonOf } from '#model/version.ts'
-import { type Action, guardedBy } from '#write/steps/action.ts'
+import { guardedBy, type RuledAction } from '#write/steps/action.ts'
 
 /** The operation that a root field of the schema is, and its entity. */
 export type RootField =
@@ -43,7 +43,7 @@ export type RootField =
       readonly entity: string
     }
   /** The entity is the one that the action answers with; empty if it answers with none. */
-  | { readonly kind: 'action'; readonly entity: string; readonly action: Action }
+  | { readonly kind: 'action'; readonly entity: string; readonly action: RuledAction }
 
 export type DerivedSchema = {
   readonly schema: GraphQLSchema
@@ -53,7 +53,7 @@ export type DerivedSchema = {
 }
 
 /** The schema of a model and of its actions that are mutations, with the operations that its root fields are. It is long as the types of a schema name one another. */
-export const deriveSchema = (model: Model, actions: readonly Action[] = []): DerivedSchema => {
+export const deriveSchema = (model: Model, actions: readonly RuledAction[] = []): DerivedSchema => {
   const mutating = actions.filter(({ graphql }) => graphql)
   // Whose mutations take the expected revision shows it.
   const isGuarded = ({ fields, graphql }: Entity) =>
@@ -343,7 +343,7 @@ type LeafOf = (field: Field) => Leaf
 /** The types of the fields that hold values; an enum is one type for all that have it. */
 const leafTypes = (
   { entities, graphqlStrings = false }: Model,
-  mutating: readonly Action[],
+  mutating: readonly RuledAction[],
 ): LeafOf => {
   const enums = new Map<Field, GraphQLEnumType>()
   const inputs = mutating.map(

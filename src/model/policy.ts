@@ -189,7 +189,7 @@ export type DeclaredRule = Rule | readonly Rule[]
 export const ruleOf = (declared: DeclaredRule): Rule =>
   Array.isArray(declared) ? { kind: 'any of', rules: declared } : (declared as Rule)
 
-const declaredShape: Shape = { either: [ruleShape, { each: ruleShape }] }
+export const declaredShape: Shape = { either: [ruleShape, { each: ruleShape }] }
 
 // A condition on a field called `kind` compares it with `eq` if its value is the word of a rule.
 const isDeclaredRule = (declared: unknown): declared is DeclaredRule =>

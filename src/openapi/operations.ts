@@ -47,7 +47,7 @@ import {
   ruleOfRoute,
 } from '#rest/routes.ts'
 import { filterableMembers } from '#rest/where.ts'
-import { type Action, guardedBy } from '#write/steps/action.ts'
+import { guardedBy, type RuledAction } from '#write/steps/action.ts'
 
 /** An operation at its path, `/things/{id}`. */
 export type DocumentOperation = {
@@ -414,7 +414,7 @@ const json = 'application/json'
 /** The operation of an action or of a separate route. */
 export const describedOperation = (
   parts: DocumentParts,
-  declared: Action | ExtraRoute,
+  declared: RuledAction | ExtraRoute,
 ): DocumentOperation => {
   const { model } = parts
   const { method, described } = declared

@@ -6,7 +6,7 @@ import type { Model } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Version, VersionStyle } from '#model/version.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 
 /** A row with members as in an import. */
 type ExampleRow = Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ export type DocumentParts = {
   readonly model: Model
   readonly version: Version
   readonly style: VersionStyle
-  readonly actions: readonly Action[]
+  readonly actions: readonly RuledAction[]
   readonly extras: readonly ExtraRoute[]
   readonly errors: ReadonlyMap<string, ErrorKind>
   /** The rows by entity that an empty development store is filled with, in the order of their ids. */

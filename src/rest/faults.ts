@@ -13,7 +13,7 @@ import {
   routesOf,
 } from '#rest/routes.ts'
 import type { VersionedRoute } from '#versions/differences.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 
 type NamedRoute = VersionedRoute & { readonly described: Pick<OperationDocs, 'operationId'> }
 
@@ -103,7 +103,7 @@ export const checkDocument = (
 }
 
 /** Throws a plain error, one sentence, if an action names an entity that is not there, or its path lacks the thing that it is about. */
-export const checkActions = (entities: Entities, actions: readonly Action[]): void => {
+export const checkActions = (entities: Entities, actions: readonly RuledAction[]): void => {
   const all = Object.keys(entities).join(', ')
   for (const action of actions) {
     const { about, answers, path, graphql, input = {}, described } = action

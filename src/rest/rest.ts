@@ -29,7 +29,7 @@ import { type Notices, type Successor, successorOf } from '#versions/deprecation
 import type { VersionedRoute } from '#versions/differences.ts'
 import { inRequestedVersion, type RestHandler } from '#versions/negotiation.ts'
 import { permit } from '#write/command.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 
 const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => RestHandler>> = {
   list: serveList,
@@ -69,7 +69,7 @@ const isQueried = ({ derived }: RestEndpoint): boolean =>
 /** The routes of the model, of its actions and of the content, each with the versions that have it. */
 const endpointsOf = (
   { model }: Core,
-  actions: readonly Action[],
+  actions: readonly RuledAction[],
   extras: readonly ExtraRoute[],
 ): readonly RestEndpoint[] => [
   ...routesOf(model).map((derived): RestEndpoint => {
@@ -106,7 +106,7 @@ const endpointsOf = (
 ]
 
 type RestOptions = {
-  readonly actions: readonly Action[]
+  readonly actions: readonly RuledAction[]
   readonly extras: readonly ExtraRoute[]
   /** Absent if no version is deprecated. */
   readonly notices: Notices | undefined

@@ -28,7 +28,7 @@ import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { invalid, noMembers, unknownMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
 import { firstWritten, fittingRows, idsIn, revisionsIn } from '#write/many.ts'
-import { type Action, guardedBy } from '#write/steps/action.ts'
+import { guardedBy, type RuledAction } from '#write/steps/action.ts'
 import type { Done, Reading } from '#write/write.ts'
 
 const bodyTypes = ['application/json']
@@ -316,7 +316,7 @@ export const serveLink = (mount: Mount, { kind, entity: other, below }: Route): 
 }
 
 /** An action, on one thing or on none. */
-export const serveAction = (mount: Mount, action: Action): RestHandler => {
+export const serveAction = (mount: Mount, action: RuledAction): RestHandler => {
   const { core, edge, style } = mount
   const { answers: entity, bytes: byteLimit, about, method } = action
   const guarded = guardedBy(action, core.model)

@@ -8,7 +8,7 @@ import { loadGraphql } from '#graphql/mount.ts'
 import type { StoredDocument } from '#graphql/stored.ts'
 import type { Model } from '#model/model.ts'
 import { ConfigError } from '#settings.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 
 const broken = (file: string, why: string, cause?: unknown) =>
   new ConfigError(`DUET_DOCUMENTS: ${file} ${why}`, { cause })
@@ -90,7 +90,7 @@ export const graphqlOf = ({ values, development }: Config): GraphqlOptions => {
 export const checkedGraphql = async (
   config: Config,
   model: Model,
-  actions: readonly Action[],
+  actions: readonly RuledAction[],
 ): Promise<GraphqlOptions> => {
   const options = graphqlOf(config)
   if (options.stored) (await loadGraphql()).checkStored(model, actions, options)

@@ -5,7 +5,7 @@ import type { Target } from '#write/guard.ts'
 import type { Idempotency } from '#write/job.ts'
 import type { ManyWrite } from '#write/many.ts'
 import type { OneLink } from '#write/parts.ts'
-import type { Action, Given } from '#write/steps/action.ts'
+import type { Given, RuledAction } from '#write/steps/action.ts'
 
 /** Reads what a request says of a change, once its caller may do such a thing; throws or rejects where it cannot be read. */
 type Reads<Sent> = { readonly read: () => Sent | Promise<Sent> }
@@ -79,7 +79,7 @@ export type Act = Reads<
   Sent & Pick<Given, 'hasBody'> & Partial<Pick<Given, 'bytes' | 'ifMatch' | 'ifNoneMatch'>>
 > & {
   readonly does: 'action'
-  readonly action: Action
+  readonly action: RuledAction
   readonly id: number
   readonly target?: Target | undefined
 }

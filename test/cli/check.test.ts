@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { defineContent, defineModel } from 'duet'
-import { type Action, commandOf, sql } from 'duet/actions'
+import { commandOf, sql } from 'duet/actions'
 import { anyone, entity, file, int, signedIn, subject, text } from 'duet/model'
 import { type ExtraRoute, queryOf } from 'duet/routes'
 import { randomFrom } from '#base/random.ts'
@@ -20,6 +20,7 @@ import { checkWrites } from '#kit/check/writes.ts'
 import { draftings, draftMigrations } from '#kit/draft/draft.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Entities } from '#model/model.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 import blog from '../../examples/blog/duet.config.ts'
 import { own } from '../../examples/blog/entities/post.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
@@ -254,7 +255,7 @@ test('a rule that lacks the condition of what its rows belong to is found', asyn
 })
 
 test('the rule of an action is asked also where its command skips it', async () => {
-  const shout: Action = {
+  const shout: RuledAction = {
     method: 'POST',
     about: 'post',
     answers: null,

@@ -15,7 +15,7 @@ import { folded, id, int, reference, revision, text } from '#model/field.ts'
 import { defineModel, type Entities, entityOf } from '#model/model.ts'
 import { anonymous, anyone, signedIn } from '#model/policy.ts'
 import { fillFolded, migrateStore } from '#serve/store.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 import { insert } from '#write/steps/steps.ts'
 import { changeIn, filling } from '../stores.ts'
 import { forAllTests } from '../support/fixture.ts'
@@ -80,7 +80,12 @@ const entities = {
 } as unknown as Entities
 
 /** Makes a row with this text unless it is there. */
-const keep = (of: 'shelf' | 'tag', key: string, path: string, operationId: string): Action => ({
+const keep = (
+  of: 'shelf' | 'tag',
+  key: string,
+  path: string,
+  operationId: string,
+): RuledAction => ({
   method: 'POST',
   name: `keep ${path}`,
   path: `/${path}/keep`,

@@ -354,6 +354,11 @@ const extra: ExtraRoute = {
   serve: () => () => assert.fail('nobody asks'),
 }
 
+test('the rule of an action may be a list, as those of an entity may', () => {
+  const [{ rule } = act] = served([{ ...act, rule: [nobody, signedIn] }]).actions
+  assert.deepEqual(rule, { kind: 'any of', rules: [nobody, signedIn] })
+})
+
 const wrongRoutes: readonly (readonly [string, Lifetime, string])[] = [
   [
     'ends without a sunset',

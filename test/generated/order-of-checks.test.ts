@@ -8,7 +8,7 @@ import { entity, many, one } from '#model/entity.ts'
 import { id, int, reference, subject, text } from '#model/field.ts'
 import type { Entities } from '#model/model.ts'
 import { anyone, signedIn } from '#model/policy.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 import { change } from '#write/steps/steps.ts'
 import { changeIn } from '../stores.ts'
 import { type Cook, cooking, type Kitchen, kitchenOn } from '../support/cooking.ts'
@@ -58,7 +58,7 @@ const entities = {
   }),
 } as unknown as Entities
 
-const serveRecipe: Action = {
+const serveRecipe: RuledAction = {
   method: 'POST',
   name: 'serve recipes',
   path: '/recipes/:id/serve',

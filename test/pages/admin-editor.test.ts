@@ -9,7 +9,7 @@ import { subjectFor } from '#kit/check/rows.ts'
 import { viewer } from '#model/condition.ts'
 import { choice, file, flag, int, text } from '#model/field.ts'
 import { signedIn } from '#model/policy.ts'
-import type { Action } from '#write/steps/action.ts'
+import type { RuledAction } from '#write/steps/action.ts'
 import { change } from '#write/steps/steps.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { openImport, visitAdmin } from '../support/admin.ts'
@@ -19,7 +19,7 @@ import { until } from '../support/wait.ts'
 import { createWorld, type World } from '../world.ts'
 
 /** An action that asks for a value of each kind, and says what each begins with. */
-const cookIt: Action = {
+const cookIt: RuledAction = {
   method: 'POST',
   name: 'cook recipes',
   path: '/recipes/:id/cook',

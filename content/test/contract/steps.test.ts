@@ -10,7 +10,7 @@ import { sql } from '#sql/sql.ts'
 import { actions, asked, cookery, errors, parts, told } from '#test/support/cookery.ts'
 import { until } from '#test/support/wait.ts'
 import { commandOf, result } from '#write/command.ts'
-import { type Action, actionCommand } from '#write/steps/action.ts'
+import { actionCommand, type RuledAction } from '#write/steps/action.ts'
 import { change, insert, remove, require } from '#write/steps/steps.ts'
 import { createWorld, forAllTests, modelAsUsual, pluck, secret } from '../world.ts'
 
@@ -152,11 +152,10 @@ test('a method that a path does not take says which rule is missing, in developm
 
 test('a command that leaves out the checks of its context is an error of the program', async () => {
   const model = modelAsUsual(cookery)
-  const own = actions.find(({ name }) => name === 'spice recipes')
-  assert.ok(own)
+  const own = actions.find(({ name }) => name === 'spice recipes') as RuledAction
   const { dialect } = world.core
   const writing = { model, dialect, viewer: { id: ann, role: 'writer' }, now: start }
-  const command: Action['command'] = () => commandOf(writing, { name: 'spice', steps: [] })
+  const command: RuledAction['command'] = () => commandOf(writing, { name: 'spice', steps: [] })
   assert.throws(() => actionCommand({ ...own, command }, writing, { id: 1 } as never), {
     message: 'spice recipes has no guard of its rule: make its command of the writing it is given',
   })
@@ -168,7 +167,7 @@ test('steps that need somebody are refused to a caller without a token, also whe
   const { dialect } = world.core
   const writing = { model: modelAsUsual(cookery), dialect, viewer: anonymous, now: start }
   const { command: _, ...rest } = { ...own, about: null, answers: null, input: {}, rule: anyone }
-  const draft: Action = { ...rest, steps: () => [insert('recipe', { title: 'x' })] }
+  const draft: RuledAction = { ...rest, steps: () => [insert('recipe', { title: 'x' })] }
   assert.throws(() => actionCommand(draft, writing, { body: {} } as never), {
     code: 'UNAUTHENTICATED',
   })
@@ -489,7 +488,7 @@ test('the examples of docs/actions.md are those of this content', () => {
 })
 
 /** The sentence about steps that are wrong. */
-const misdeclared: Readonly<Record<string, Action['steps']>> = {
+const misdeclared: Readonly<Record<string, RuledAction['steps']>> = {
   'its step 1, change recipes, is about recipes, which is no entity: did you mean recipe?': ({
     id,
   }) => [change('recipes', id, { status: 'draft' })],
@@ -553,7 +552,7 @@ for (const [sentence, steps] of Object.entries(misdeclared))
     })
   })
 
-const { otherwise: _, ...publishing } = actions[0] as Action
+const { otherwise: _, ...publishing } = actions[0] as RuledAction
 /** How the sentence begins about other members of an action that are wrong. */
 const misplaced: Readonly<Record<string, object>> = {
   'its rule has status, which ': { rule: signedIn.where({ status: 'drafty' }) },
@@ -569,7 +568,7 @@ const misplaced: Readonly<Record<string, object>> = {
 }
 for (const [sentence, members] of Object.entries(misplaced))
   test(`an action stops the start: ${sentence}…`, () => {
-    const action = { ...publishing, rule: signedIn, ...members } as Action
+    const action = { ...publishing, rule: signedIn, ...members } as RuledAction
     const content = defineContent({ ...parts, actions: [action] })
     assert.throws(
       () => modelAsUsual(content),

@@ -8,7 +8,7 @@ import type { Entity } from '#model/entity.ts'
 import { type Field, fieldShape } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import { type OperationDocs, operationDocsShape } from '#model/operation-docs.ts'
-import { type Rule, ruleShape } from '#model/policy.ts'
+import { type DeclaredRule, declaredShape, type Rule } from '#model/policy.ts'
 import type { Services } from '#model/services.ts'
 import { type Lifetime, lifetimeShape } from '#model/version.ts'
 import { type Command, commandOf, type Writing } from '#write/command.ts'
@@ -16,12 +16,12 @@ import { authorValue, type InputValue, inputValues, noMembers } from '#write/inp
 import { statedSteps } from '#write/steps/stating.ts'
 import { type DeclaredStep, type Otherwise, require, type StepContext } from '#write/steps/steps.ts'
 
-export type Action = Lifetime & {
+export type Action<R = DeclaredRule> = Lifetime & {
   readonly method: 'POST' | 'PUT' | 'DELETE'
   /** Its verb phrase in refusals and logs: `pay invoices`. */
   readonly name: string
   /** The rule for who may do it; its steps guard the rest. */
-  readonly rule: Rule | undefined
+  readonly rule: R | undefined
   /** The condition that the row it is about must fit, beside the rule; the admin offers it for such rows alone. */
   readonly when?: Condition
   /** The error for a row that does not; 409 `CONFLICT` unless given. */
@@ -59,11 +59,14 @@ export type Action = Lifetime & {
   readonly described: OperationDocs
 }
 
+/** An action of a content that is made. */
+export type RuledAction = Action<Rule>
+
 export const actionShape = keys<Action>({
   ...lifetimeShape.keys,
   method: must(words<Action['method']>({ POST: 1, PUT: 1, DELETE: 1 })),
   name: must('text'),
-  rule: ruleShape,
+  rule: declaredShape,
   when: 'anything',
   otherwise: 'anything',
   path: must('text'),
@@ -175,13 +178,13 @@ const checkedInput = (action: Action, writing: Writing, { body }: Given): StepCo
 }
 
 /** The row that an action is about. */
-const targetOf = ({ about, rule, when, otherwise, name, command }: Action, id: number) =>
+const targetOf = ({ about, rule, when, otherwise, name, command }: RuledAction, id: number) =>
   about === null
     ? undefined
     : { entity: about, id, rule, when, otherwise, what: name, isByHand: command !== undefined }
 
 /** The context of a command by hand, with the guards of the row that its action is about around its steps. */
-const guardedWriting = (action: Action, writing: Writing, id: number): Writing => {
+const guardedWriting = (action: RuledAction, writing: Writing, id: number): Writing => {
   if (action.about === null) return writing
   const { before = [] } = writing
   const [row, ...becoming] = statedSteps(writing, [], targetOf(action, id)).steps
@@ -190,7 +193,7 @@ const guardedWriting = (action: Action, writing: Writing, id: number): Writing =
 
 /** The command of an action; throws `VALIDATION_ERROR` for a bad body. */
 export const actionCommand = (
-  action: Action,
+  action: RuledAction,
   writing: Writing,
   given: Given,
 ): Command | Promise<Command> => {
@@ -221,7 +224,7 @@ export const actionCommand = (
 
 /** The guard of the row that an action is about, run before the faults of its body are reported; undefined if there is none. */
 export const actionPrecheck = (
-  action: Action,
+  action: RuledAction,
   writing: Writing,
   id: number,
 ): (() => Command) | undefined => {

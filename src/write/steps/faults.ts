@@ -10,7 +10,7 @@ import { alternativesOf, anonymous, resolvingIn, type Viewer } from '#model/poli
 import type { Scalar } from '#model/values.ts'
 import { isSql } from '#sql/sql.ts'
 import type { InputValue } from '#write/input.ts'
-import { type Action, sampleInputs } from '#write/steps/action.ts'
+import { type RuledAction, sampleInputs } from '#write/steps/action.ts'
 import {
   Added,
   change,
@@ -232,7 +232,7 @@ const faultOf = (
 }
 
 /** The first fault of the rule of an action, whose conditions are about its row, as the end of a sentence. */
-const ruleFault = (model: Model, { rule, about }: Action): string | undefined => {
+const ruleFault = (model: Model, { rule, about }: RuledAction): string | undefined => {
   for (const { before, after } of rule ? alternativesOf(rule) : [])
     for (const condition of [before, after]) {
       if (condition === undefined) continue
@@ -246,7 +246,7 @@ const ruleFault = (model: Model, { rule, about }: Action): string | undefined =>
 /** The first fault of `when`, its error, and of the rows whose screens leave an action out, as the end of a sentence. */
 const whenFault = (
   { model, errors }: Omit<CheckContext, 'viewer' | 'samples'>,
-  { about, when, otherwise, admin = {} }: Action,
+  { about, when, otherwise, admin = {} }: RuledAction,
 ): string | undefined => {
   const { hiddenWhen } = admin
   if (otherwise !== undefined && when === undefined)
@@ -273,7 +273,7 @@ const occasions = ['create', 'update', 'delete'] as const
 /** Throws a plain error, one sentence, for an action or a hook whose steps are misdeclared. */
 export const checkSteps = (
   model: Model,
-  actions: readonly Action[],
+  actions: readonly RuledAction[],
   errors: ReadonlyMap<string, ErrorKind>,
 ): void => {
   const context = { model, errors }
