@@ -93,7 +93,6 @@ const otherMeanings: Readonly<Record<string, Meaning>> = {
       /\buser:password\b/i,
       /\b(?:current|session|system)_user\b/,
       /\buser (?:name|space)\b/,
-      /\btrigger user\b/,
       /\bthis user\b(?!')/,
       /\bthe user (?:begin|of this program)\b/,
       /\btcp_user_timeout\b/,

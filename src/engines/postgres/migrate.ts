@@ -10,11 +10,9 @@ import {
   appliedIn,
   failed,
   type Migration,
-  makeMigrationsTable,
   makeSecrets,
   missingOf,
   outsideMark,
-  recordChecksums,
   recordOf,
   secretIn,
   statementsOf,
@@ -134,7 +132,7 @@ const applyFirst = async (
   let failing = migrations[0]
   await run(`begin isolation level read committed; ${waitForOthers}`)
   try {
-    await driveBy(makeMigrationsTable(dialect, migrationsTable), query)
+    await run(migrationsTable)
     for (const migration of migrations) {
       failing = migration
       const statements = statementsOf(migration.text)
@@ -249,9 +247,7 @@ export const migratePostgres = (
           `the database has the encoding ${found}, and texts need UTF8: name one in DUET_DATABASE_URL that was made with encoding 'UTF8' template template0`,
         )
       const first = applied.length === 0 ? await applyFirst(connection, pending) : 0
-      await drive(makeMigrationsTable(dialect, migrationsTable))
       for (const migration of pending.slice(first)) await apply(connection, migration)
-      await drive(recordChecksums(dialect, migrations, applied))
       await drive(makeSecrets(dialect))
       return pending.map(({ name }) => name)
     })

@@ -88,8 +88,7 @@ const removePart = (part: string) => {
   for (const ending of [...companions, '']) rmSync(`${part}${ending}`, { force: true })
 }
 
-// Earlier releases put the id of their process into the name.
-const nameOfPart = /\.(?:\d+-)?[0-9a-f]{8}\.part$/
+const nameOfPart = /\.[0-9a-f]{8}\.part$/
 
 /** Removes the temporary files of programs that were killed while they wrote a file; `isOwn` tells its name. */
 export const removeStaleParts = (folder: string, isOwn: (name: string) => boolean): void => {

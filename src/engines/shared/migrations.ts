@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { NewerStoreError, type Secret, secrets } from '#engines/shared/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { ConstraintError, type Query, type QueryScript, queryOf, queryWith } from '#sql/engine.ts'
-import { sql, trusted } from '#sql/sql.ts'
+import { sql } from '#sql/sql.ts'
 
 export type Migration = {
   readonly name: string
@@ -72,10 +72,10 @@ export const historyOf = (
   ...peopleMigrations(engine, people),
 ]
 
-/** A migration as a store has recorded it; stores of older programs have no checksums. */
+/** A migration as a store has recorded it. */
 export type Applied = {
   readonly name: string
-  readonly checksum: string | null
+  readonly checksum: string
   /** When, in milliseconds. */
   readonly at: number
 }
@@ -109,7 +109,7 @@ export const missingOf = (
   const checksums = new Map(applied.map(({ name, checksum }) => [name, checksum]))
   for (const migration of known) {
     const checksum = checksums.get(migration.name)
-    if (checksum != null && checksum !== checksumOf(migration))
+    if (checksum !== undefined && checksum !== checksumOf(migration))
       throw new Error(
         `the migration ${migration.name} was changed after this store had applied it: put the file back as it was, and write the change as a new migration`,
       )
@@ -132,33 +132,21 @@ export const failed = ({ name }: Migration, cause: unknown): Error => {
  */
 export const outsideMark = '-- outside a transaction\n'
 
-/** The columns of a table; none if there is no such table. */
-const columnsOf = function* (dialect: Dialect, table: string): QueryScript<ReadonlySet<unknown>> {
-  return new Set((yield queryOf(dialect.columnsOf(table), dialect)).map(([name]) => name))
+const isThere = function* (dialect: Dialect, table: string): QueryScript<boolean> {
+  return (yield queryOf(dialect.columnsOf(table), dialect)).length > 0
 }
 
 /** The migrations applied to a store; none if it was never migrated. */
 export const appliedIn = function* (dialect: Dialect): QueryScript<readonly Applied[]> {
-  const columns = yield* columnsOf(dialect, 'migrations')
-  if (columns.size === 0) return []
-  const checksum = trusted(columns.has('checksum') ? 'checksum' : 'null')
-  const rows = yield queryOf(
-    sql`select name, ${checksum}, applied_at from migrations order by applied_at, name`,
-    dialect,
+  if (!(yield* isThere(dialect, 'migrations'))) return []
+  const rows = yield queryWith(
+    'select name, checksum, applied_at from migrations order by applied_at, name',
   )
   return rows.map(([name, checksum, at]) => ({
     name: String(name),
-    checksum: checksum == null ? null : String(checksum),
+    checksum: String(checksum),
     at: Number(at),
   }))
-}
-
-/** Makes the table of applied migrations if there is none. */
-export const makeMigrationsTable = function* (dialect: Dialect, ddl: string): QueryScript<void> {
-  yield queryWith(ddl)
-  // Stores made by older programs have no such column.
-  if (!(yield* columnsOf(dialect, 'migrations')).has('checksum'))
-    yield queryWith('alter table migrations add column checksum text')
 }
 
 /** The statement that records a migration as applied. */
@@ -167,21 +155,6 @@ export const recordOf = (dialect: Dialect, migration: Migration, now: number): Q
     sql`insert into migrations (name, applied_at, checksum) values (${migration.name}, ${now}, ${checksumOf(migration)})`,
     dialect,
   )
-
-/** Records the checksums of applied migrations that have none. */
-export const recordChecksums = function* (
-  dialect: Dialect,
-  known: readonly Migration[],
-  applied: readonly Applied[],
-): QueryScript<void> {
-  const unrecorded = new Set(applied.flatMap(one => (one.checksum === null ? [one.name] : [])))
-  for (const migration of known)
-    if (unrecorded.has(migration.name))
-      yield queryOf(
-        sql`update migrations set checksum = ${checksumOf(migration)} where name = ${migration.name}`,
-        dialect,
-      )
-}
 
 /** Makes the keys that a migrated store lacks; writes nothing if it has them all. */
 export const makeSecrets = function* (dialect: Dialect): QueryScript<void> {
@@ -197,8 +170,7 @@ export const makeSecrets = function* (dialect: Dialect): QueryScript<void> {
 
 /** A key of a store; throws if it was never migrated. */
 export const secretIn = function* (dialect: Dialect, name: Secret): QueryScript<Uint8Array> {
-  const isThere = (yield* columnsOf(dialect, 'secrets')).size > 0
-  const [row] = isThere
+  const [row] = (yield* isThere(dialect, 'secrets'))
     ? yield queryOf(sql`select value from secrets where name = ${name}`, dialect)
     : []
   if (!(row?.[0] instanceof Uint8Array))

@@ -4,10 +4,8 @@ import {
   appliedIn,
   failed,
   type Migration,
-  makeMigrationsTable,
   makeSecrets,
   missingOf,
-  recordChecksums,
   recordOf,
   secretIn,
 } from '#engines/shared/migrations.ts'
@@ -32,9 +30,8 @@ export const migrateSqlite = (
   try {
     // If two programs start at once, the second waits here and then finds nothing to do.
     run('begin immediate')
-    const applied = drive(appliedIn(dialect), query)
-    const pending = missingOf(migrations, applied)
-    drive(makeMigrationsTable(dialect, migrationsTable), query)
+    const pending = missingOf(migrations, drive(appliedIn(dialect), query))
+    run(migrationsTable)
     for (const migration of pending) {
       try {
         run(migration.text)
@@ -43,7 +40,6 @@ export const migrateSqlite = (
       }
       query(recordOf(dialect, migration, Date.now()))
     }
-    drive(recordChecksums(dialect, migrations, applied), query)
     drive(makeSecrets(dialect), query)
     run('commit')
     return pending.map(({ name }) => name)
