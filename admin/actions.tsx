@@ -5,7 +5,7 @@ import { faultsOf, saidOf } from './api.ts'
 import type { DuetProvider } from './data-provider.ts'
 import { Fault, FieldLabel, KindInput } from './inputs.tsx'
 import { type Action, type Entity, type Row, titleOf } from './model.ts'
-import { Button, Dialog } from './ui.tsx'
+import { Alert, Button, Dialog } from './ui.tsx'
 import { t } from './words.ts'
 
 export const ActionRunner = ({
@@ -25,12 +25,7 @@ export const ActionRunner = ({
   const notify = useNotify()
   const refresh = useRefresh()
   const [values, setValues] = useState<Record<string, unknown>>(() =>
-    Object.fromEntries(
-      action.input.map(({ name, kind, initial = null }) => [
-        name,
-        kind === 'flag' ? Boolean(initial) : initial,
-      ]),
-    ),
+    Object.fromEntries(action.input.map(({ name, initial = null }) => [name, initial])),
   )
   const [faults, setFaults] = useState<Record<string, string>>({})
   const [busy, setBusy] = useState(false)
@@ -98,11 +93,7 @@ export const ActionRunner = ({
             </div>
           )
         })}
-        {faults[''] && (
-          <p className="fault" role="alert">
-            {faults['']}
-          </p>
-        )}
+        <Alert text={faults['']} />
         <div className="dialog-actions">
           <Button tone="quiet" onClick={onClose}>
             {t('Back')}

@@ -36,7 +36,7 @@ import {
   titleOf,
 } from './model.ts'
 import { Value } from './show.tsx'
-import { Asking, Button, Heading, Icon, IconButton, Menu, useShortcut } from './ui.tsx'
+import { Alert, Asking, Button, Heading, Icon, IconButton, Menu, useShortcut } from './ui.tsx'
 import { lower, t } from './words.ts'
 
 /** The rows that belong to this one, changed with it in one save. */
@@ -118,11 +118,7 @@ const Nested = ({
           {t('Add {label}', { label: lower(to.label) })}
         </Button>
       )}
-      {fault && (
-        <p className="fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <Alert text={fault} />
     </fieldset>
   )
 }
@@ -492,6 +488,7 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
 
 const EditBody = ({ entity }: { entity: Entity }) => {
   const { record, isPending, error, refetch } = useEditContext<Row>()
+  const id = Number(useParams().id)
   const status = (error as HttpError | null)?.status
   const [base, setBase] = useState<Row>()
   const [clash, setClash] = useState<{ mine: Partial<Row>; theirs: Row }>()
@@ -507,11 +504,12 @@ const EditBody = ({ entity }: { entity: Entity }) => {
   const client = useQueryClient()
   const model = useModel()
   const current = base && base.id === record?.id ? base : record
-  const { data: may } = useQuery({
-    queryKey: ['may', entity.name, [record?.id], current?._etag],
-    queryFn: () => provider.may(entity.name, record ? [record.id] : []),
-    enabled: record !== undefined,
+  // Asked with the row, and anew once it is saved.
+  const { data: may, isPending: isJudged } = useQuery({
+    queryKey: ['may', entity.name, [id], base?._etag],
+    queryFn: () => provider.may(entity.name, [id]),
     placeholderData: before => before,
+    ...{ staleTime: 0, gcTime: 0 },
   })
   if (error)
     return (
@@ -524,7 +522,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       </div>
     )
   // A row that a list left here lacks its nested rows, its links and its ETag.
-  if (isPending || !current || !('_etag' in current))
+  if (isPending || isJudged || !current || !('_etag' in current))
     return (
       <div className="loading" role="status">
         {t('Loading…')}

@@ -554,7 +554,9 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
                     key={row.id}
                     className={selectedIds.includes(row.id) ? 'chosen' : ''}
                     onClick={event => {
-                      const on = (event.target as HTMLElement).closest('a,button,input,.select')
+                      const on = (event.target as HTMLElement).closest(
+                        'a,button,input,.select,.menu',
+                      )
                       if (on?.matches('.select')) choose(at, event.shiftKey)
                       else if (!on && entity.may.one) navigate(to)
                     }}
@@ -749,7 +751,8 @@ export const List = ({ name }: { name: string }) => {
       perPage={perPage}
       sort={orderOf(entity)}
       disableSyncWithLocation={false}
-      queryOptions={{ placeholderData: before => before }}
+      // The list says it in the place of its rows.
+      queryOptions={{ onError: () => {} }}
     >
       <Body entity={entity} />
     </ListBase>

@@ -10,8 +10,6 @@ import {
   useLocation,
   useNavigate,
 } from 'ra-core'
-import polyglot from 'ra-i18n-polyglot'
-import english from 'ra-language-english'
 import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { call, hasSignIn, setToken, signInPlace, signOut, tokenNow } from './api.ts'
@@ -22,10 +20,9 @@ import { Create, Edit } from './form.tsx'
 import { List } from './list.tsx'
 import type { Model } from './model.ts'
 import { RowLink } from './show.tsx'
-import { Button, Heading, IconButton, Messages } from './ui.tsx'
+import { Alert, Button, Heading, IconButton, Messages } from './ui.tsx'
 import { language, t } from './words.ts'
 
-const i18n = polyglot(() => english, 'en', undefined, { allowMissing: true })
 const themeNames: Record<string, string> = {
   system: t('as the system'),
   light: t('light'),
@@ -72,11 +69,7 @@ const SignIn = ({ onDone, fault }: { onDone: () => void; fault: string | undefin
   <main className="sign-in">
     <form className="card stack" onSubmit={takeToken(onDone)}>
       <h1>{document.title}</h1>
-      {fault && (
-        <p className="fault box" role="alert">
-          {fault}
-        </p>
-      )}
+      <Alert text={fault} />
       {hasSignIn() ? (
         <>
           <a className="button main" href={signInPlace()}>
@@ -296,6 +289,9 @@ const Admin = ({ model }: { model: Model }) => {
       new QueryClient({
         defaultOptions: {
           queries: {
+            // A browser without a network says so, as a service that is away does, in place of waiting for ever.
+            networkMode: 'always',
+            refetchOnReconnect: true,
             retry: (count, error) => {
               const { status = 0 } = error as HttpError
               return count < 2 && (status === 0 || status >= 500)
@@ -311,7 +307,6 @@ const Admin = ({ model }: { model: Model }) => {
       <CSPProvider disableStyleElements>
         <CoreAdminContext
           dataProvider={provider}
-          i18nProvider={i18n}
           queryClient={client}
           store={localStorageStore('1', `duet.${model.api}`)}
         >

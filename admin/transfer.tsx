@@ -6,7 +6,7 @@ import { csvOf, importedOf, rowsOf, textOf } from './csv.ts'
 import { type DuetProvider, type Filter, type Order, sumOf } from './data-provider.ts'
 import type { Entity, Row } from './model.ts'
 import { times } from './show.tsx'
-import { Button, Dialog, forgetFile } from './ui.tsx'
+import { Alert, Button, Dialog, forgetFile } from './ui.tsx'
 import { t } from './words.ts'
 
 /** Saves all rows that fit, at most 100,000, as CSV; gives their number. */
@@ -176,11 +176,11 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           </p>
         )}
         {file && memory.current?.before && done === undefined && (
-          <p className="fault" role="alert">
-            {t('All of it was imported on {date}. Imported again, its rows are there twice.', {
+          <Alert
+            text={t('All of it was imported on {date}. Imported again, its rows are there twice.', {
               date: times.format(memory.current.before),
             })}
-          </p>
+          />
         )}
         {faults.length > 0 && (
           <table className="table faults">

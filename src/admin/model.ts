@@ -48,7 +48,6 @@ const shapeOf = (field: Field) => ({
   ...(field.items && { items: kindOf(field.items) }),
   ...(field.range && { min: field.range.min, max: field.range.max }),
   ...(field.scale > 0 && { scale: field.scale }),
-  ...(field.pattern && { pattern: field.pattern.source }),
   ...(field.nullable && { nullable: true }),
 })
 
@@ -114,9 +113,12 @@ type SeenModel = ReturnType<typeof viewOf>
 
 const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
-/** What a field has where nobody gives it, if that is a value. */
-const usualOf = ({ initial }: Field) =>
-  typeof initial === 'object' && 'value' in initial ? { initial: initial.value ?? undefined } : {}
+/** What an input begins with: what the field has where nobody gives it, if that is stored as callers write it. A box without a tick says no. */
+const usualOf = ({ initial, scalar, nullable }: Field) => {
+  const value = typeof initial === 'object' && 'value' in initial ? initial.value : null
+  if (scalar === 'flag') return nullable && value === null ? {} : { initial: value === 1 }
+  return value !== null && ['text', 'int', 'date'].includes(scalar) ? { initial: value } : {}
+}
 
 const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string, key: string) => {
   const entity = entityOf(model, name)
@@ -128,7 +130,7 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
   const isRead = verdict(field.readableBy) === 'yes'
   const isFilterable = isRead && [...filterableMembers(model, resource).values()].includes(key)
   // A form begins with what people would choose or count on from, and with who makes its row.
-  const isBegun = field.values || field.scalar === 'int'
+  const isBegun = field.values || field.scalar === 'int' || field.scalar === 'flag'
   const labelOf = (key: string) => entity.admin.fields?.[key]?.label ?? worded(key)
   const { initial } = field
   return {

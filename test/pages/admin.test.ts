@@ -25,7 +25,11 @@ type Entity = {
   readonly may: Readonly<Record<'list' | 'create' | 'update' | 'delete', Verdict>> & {
     readonly one: boolean
   }
-  readonly fields: readonly { readonly name: string; readonly set: string }[]
+  readonly fields: readonly {
+    readonly name: string
+    readonly set: string
+    readonly initial?: unknown
+  }[]
 }
 
 describe('the service side of the admin', () => {
@@ -57,9 +61,11 @@ describe('the service side of the admin', () => {
     })
     const { may } = await entityFor(2, 'product')
     assert.deepEqual([may.create, may.update, may.delete], ['no', 'no', 'no'])
-    const setBy = async (as: number) =>
-      (await entityFor(as, 'user')).fields.find(({ name }) => name === 'role')?.set
+    const fieldFor = async (as: number, field: string) =>
+      (await entityFor(as, 'user')).fields.find(({ name }) => name === field)
+    const setBy = async (as: number) => (await fieldFor(as, 'role'))?.set
     assert.deepEqual([await setBy(1), await setBy(2)], ['always', 'never'])
+    assert.equal((await fieldFor(1, 'emailVerified'))?.initial, false, 'as callers write it')
   })
 
   test('says of rows what a request is answered with', async () => {
@@ -521,20 +527,6 @@ describe('the admin in a browser', { skip: skipped }, () => {
       [],
     )
   })
-
-  test('a caller is offered no write that is refused', async () => {
-    const { page, close } = await open(2)
-    await page.goto(`${origin}/admin#/product`)
-    await page.getByRole('heading', { name: 'Products' }).waitFor()
-    assert.equal(await page.getByRole('button', { name: /^New/ }).count(), 0)
-    await page.goto(`${origin}/admin#/post/4`)
-    await page.getByRole('heading', { name: 'Fourth' }).waitFor()
-    await page.waitForLoadState('networkidle')
-    assert.equal(await page.getByRole('button', { name: /^Save/ }).count(), 0)
-    await page.goto(`${origin}/admin#/post/1`)
-    await page.getByRole('button', { name: /^Save/ }).waitFor()
-    await close()
-  })
 })
 
 describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
@@ -640,20 +632,6 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     await value.fill(ids.join(','))
     await dialog.getByRole('button', { name: 'Add' }).click()
     await page.getByText('of 2').waitFor()
-    await close()
-  })
-
-  test('a row without a revision is deleted from its page, too', async () => {
-    const editor = { as: 1, role: 'editor' } as const
-    const { json } = await world.ask('POST /api/v1/tags', { ...editor, body: { name: 'Soups' } })
-    const token = await world.token(1, 'editor')
-    const { page, go, close } = await visitAdmin(browser, served.origin, token)
-    await go(`tag/${json.id}`)
-    await page.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('menuitem', { name: 'Delete…' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.waitForURL(/#\/tag$/)
-    assert.equal((await world.ask(`GET /api/v1/tags/${json.id}`, editor)).status, 404)
     await close()
   })
 
@@ -864,6 +842,9 @@ describe('files in the admin', { skip: skipped }, () => {
     const { page, go, close } = await visitAdmin(browser, origin, await world.token(2))
     const there = await world.ask('POST /api/v1/albums', { as: 2, body: { title: 'Alps' } })
     assert.equal(there.status, 201, there.text)
+    // More have its words than a picker shows, and are newer.
+    const create = Array.from({ length: 20 }, (_, at) => ({ title: `The Alps ${at}` }))
+    await world.ask('POST /api/v1/albums/bulk', { as: 2, body: { create } })
     await go('photo/create')
     const picker = page.getByRole('combobox', { name: 'Album' })
     const slow = Promise.withResolvers<void>()
@@ -874,7 +855,7 @@ describe('files in the admin', { skip: skipped }, () => {
     await picker.fill('Coast')
     await page.getByRole('option', { name: /^Create/ }).click()
     await picker.fill('Alps')
-    await page.getByRole('option', { name: 'Alps' }).click()
+    await page.getByRole('option', { name: `Alps #${there.json.id}`, exact: true }).click()
     await page.getByRole('link', { name: 'Open Album' }).waitFor()
     slow.resolve()
     await page.getByText('Album made').waitFor()

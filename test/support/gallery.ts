@@ -56,6 +56,7 @@ const album = entity({
   rest,
   graphql,
   bulk: true,
+  search: ['title'],
 })
 
 const photo = entity({
