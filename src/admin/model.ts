@@ -4,7 +4,7 @@ import type { Core } from '#core.ts'
 import { conditionInWords, operatorsOf } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Field, isDerived, longest } from '#model/field.ts'
-import { entityOf, type Model, typeName } from '#model/model.ts'
+import { entityOf, type Model } from '#model/model.ts'
 import { linkOf } from '#model/names.ts'
 import { bulkKinds, partRelations } from '#model/parts.ts'
 import { judge, mayBeDoneBy, nobody, type Rule, type Viewer } from '#model/policy.ts'
@@ -129,8 +129,6 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
   // Nobody finds, orders or groups rows by what some of them do not show him.
   const isRead = verdict(field.readableBy) === 'yes'
   const isFilterable = isRead && [...filterableMembers(model, resource).values()].includes(key)
-  // A form begins with what people would choose or count on from, and with who makes its row.
-  const isBegun = field.values || field.scalar === 'int' || field.scalar === 'flag'
   const labelOf = (key: string) => entity.admin.fields?.[key]?.label ?? worded(key)
   const { initial } = field
   return {
@@ -139,7 +137,7 @@ const fieldOut = ({ model, version, settable, verdict }: SeenModel, name: string
     ...{ description: field.description, place: entity.admin.fields?.[key]?.place },
     ...shapeOf(field),
     ...(field.initial === undefined && mayGive !== 'no' && { required: true }),
-    ...(isBegun && usualOf(field)),
+    ...usualOf(field),
     ...(typeof initial === 'object' && 'slugOf' in initial && { from: labelOf(initial.slugOf) }),
     ...(create?.kind === 'self' && create.fields.includes(key) && { self: true }),
     set: mayGive === 'no' ? 'never' : field.immutable ? 'create' : 'always',
@@ -237,8 +235,8 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer, id: numbe
       .flatMap(([key]) => (shown.includes(key) ? [] : key))
     const parents = own.flatMap(({ kind, below, path }) => {
       if (kind !== 'create' || !below || below.through) return []
-      const { field: by, entity } = below
-      return [{ path: spelled(path).replace('{parentId}', `{${by}}`), by, entity }]
+      const by = below.field
+      return [{ path: spelled(path).replace('{parentId}', `{${by}}`), by }]
     })
     const title = titleOf(model, name)
     const isRead = (key: string) => verdict(entity.fields[key]?.readableBy) === 'yes'
@@ -247,7 +245,7 @@ export const adminModelOf = ({ model, actions }: Core, viewer: Viewer, id: numbe
       root(kind) || (kind === 'create' && parents.length > 0) ? verdict(policy[kind]) : 'no'
     return [
       {
-        ...{ name, type: typeName(name) },
+        name,
         ...{ label: admin.label ?? worded(name), labels: admin.labels ?? worded(entity.plural) },
         path: `/${entity.plural}`,
         ...{ title: title && nameOf(title), columns: admin.columns?.map(nameOf) },
