@@ -35,6 +35,7 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_DATABASE_URL', 'sqlite: ./duet.db', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'sqlite:./duet.db\n', /^must be sqlite:PATH/],
   ['DUET_FILES', './files ', /^must not begin or end with white space$/],
+  ['DUET_FILES', 's3://b?region=a&endpont=http://x', /^must be a folder, or s3:\/\/BUCKET/],
   ['DUET_HOST', ' ', /^must not begin or end with white space$/],
   [
     'DUET_DATABASE_URL',

@@ -139,8 +139,10 @@ const replicas: SettingRule<'auto' | readonly string[]> = given =>
 
 const filesPlace = where(
   trimmed,
-  given => !/^\w+:\/\//.test(given) || /^s3:\/\/[^/?#]+(?:\/[^?#]*)?(?:\?[^#]*)?$/.test(given),
-  'must be a folder, or s3://BUCKET/PREFIX?endpoint=URL',
+  given =>
+    !/^\w+:\/\//.test(given) ||
+    /^s3:\/\/[^/?#]+(?:\/[^?#]*)?(?:[?&](?:endpoint|region)=[^&#]+)*$/.test(given),
+  'must be a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME',
 )
 
 const sender =

@@ -89,7 +89,9 @@ export const explain = (error: unknown): string => {
   if (error.cause instanceof Failure) return explain(error.cause)
   const system = (error instanceof Failure ? error.cause : error) as SystemError | undefined
   const remedy = system?.errcode === 13 ? fullDisk : remedies[String(system?.code)]
-  return system && remedy ? remedy(system) : error.message
+  // A remedy without a path is for what the settings name here, which a server somewhere else is not.
+  const isHere = error === system || system?.path !== undefined
+  return system && remedy && isHere ? remedy(system) : error.message
 }
 
 /** The signals that ask a program to end, one because its terminal is gone. */

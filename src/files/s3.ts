@@ -138,7 +138,7 @@ const bucketClient = (settings: S3Settings, patience: number) => {
         if (!(status >= 500 && status !== 501) && status !== 429 && status !== 408) throw failed
       } catch (error) {
         if (error instanceof ApiError) throw error
-        failed = unavailable(`${what} was not answered`, error)
+        failed = unavailable(`${what} was not answered: ${(error as Error).message}`, error)
       }
       if (left === 0) throw failed
       await sleep(Math.random() * 200 * (tries - left))

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { explain } from '#cli/terminal.ts'
 import { holdStore } from '#engines/sqlite/file.ts'
+import { Failure } from '#errors.ts'
 import { command, config, duet, folderOf, plain, program, secret, serve } from '#test/market.ts'
 import { childrenOf } from '#test/postgres/tools/family.ts'
 import { inTime, until } from '#test/support/wait.ts'
@@ -70,6 +71,11 @@ test('a host name without an address is named, whatever the resolver says', () =
       explain(Object.assign(new Error(`getaddrinfo ${code}`), { code, hostname: 'nowhere' })),
       /^no address of nowhere is known; set DUET_HOST/,
     )
+  const cause = Object.assign(new Error('getaddrinfo ENOTFOUND nowhere'), { code: 'ENOTFOUND' })
+  assert.equal(
+    explain(new Failure('the bucket was not answered', { cause })),
+    'the bucket was not answered',
+  )
 })
 
 test('a data folder that cannot be made or written is named', async () => {
