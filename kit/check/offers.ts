@@ -117,11 +117,12 @@ const partsFor = (model: Model, purpose: Purpose) => {
 
 /** The n-th row for a create or a change, with its parts now and then, as the body that a version or GraphQL takes; one that is `kept` goes on referring to the same rows. */
 const bodyOf = (model: Model, purpose: Purpose, hasParts: boolean, kept?: ReferenceRow) => {
-  const { entity, given, mode } = purpose
+  const { entity, given, mode, reference, viewer } = purpose
   const { fields } = entityOf(model, entity)
   const found = valuesIfAny(purpose) ?? valuesIfAny({ ...purpose, wanted: undefined })
   if (!found) return undefined
   const own = Object.entries(found).flatMap(([key, value]) => {
+    if (kept && !reference.may(entity, kept, fields[key]?.settableBy, viewer)) return []
     if (!kept || !fields[key]?.references) return [[key, value]]
     return mode === 'replace' ? [[key, kept[key]]] : []
   })
@@ -267,26 +268,35 @@ const calls = async ({ content, model, view }: CheckService): Promise<readonly O
   const actions = content.actions.filter(action => isIn(action, view.version))
   const line = (method: string, path: string, row: ReferenceRow | undefined) =>
     `${method} ${view.prefix}${path.replace(/:\w+/g, String(row?.id ?? 1))}`
-  const input = ({ input = {}, name }: (typeof actions)[number], n: number) =>
-    mapped(input, (field, key) =>
-      field.references ? 1 + (n % 4) : validValue(`${key} of ${name}`, field, n),
-    )
+  const input = ({ input = {}, name, about }: (typeof actions)[number], occasion: Occasion) =>
+    mapped(input, (field, key) => {
+      const { viewer, row, reference, n, isOwn } = occasion
+      const to = field.references?.entity
+      if (to === undefined) return validValue(`${key} of ${name}`, field, n)
+      // What the row names by the same field, else a row that the caller may see.
+      const isNamed =
+        about !== null && entityOf(model, about).fields[key]?.references?.entity === to
+      if (isOwn && isNamed && row?.[key]) return row[key]
+      const shown = isOwn ? reference.seen(to, entityOf(model, to).policy.read, viewer) : []
+      return shown[n % shown.length]?.id ?? 1 + (n % 4)
+    })
   const common = { isGraphql: false, operation: 'call' } as const
   const ofActions = actions.flatMap((action): Offer[] => {
     const { name: told, method, path, about: entity, rule, bytes, described } = action
-    const draft: Offer['draft'] = ({ row, n }) => {
-      const members = action.input ? input(action, n) : method === 'DELETE' ? undefined : {}
-      const body = bytes === undefined ? members : new Uint8Array(Math.min(bytes, 64)).fill(n)
-      return draftOf(line(method, path, row), body)
+    const draft: Offer['draft'] = occasion => {
+      const members = action.input ? input(action, occasion) : method === 'DELETE' ? undefined : {}
+      const body =
+        bytes === undefined ? members : new Uint8Array(Math.min(bytes, 64)).fill(occasion.n)
+      return draftOf(line(method, path, occasion.row), body)
     }
     const own: Offer = { ...common, told, entity, rule, draft, hasSteps: !!action.steps }
     if (!action.graphql) return [own]
     const { operationId } = described
-    const mutating: Offer['draft'] = ({ row, n }) => {
+    const mutating: Offer['draft'] = occasion => {
       const type = `${typeName(operationId)}Input!`
       const args = {
-        ...(entity !== null && { id: ['ID!', String(row?.id)] as const }),
-        ...(action.input && { input: [type, input(action, n)] as const }),
+        ...(entity !== null && { id: ['ID!', String(occasion.row?.id)] as const }),
+        ...(action.input && { input: [type, input(action, occasion)] as const }),
       }
       return mutation(operationId, args, action.answers === null ? '' : '{ __typename }')
     }

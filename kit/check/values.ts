@@ -83,7 +83,8 @@ export const fileOf = (upload: string): string => {
   return storedText(file)
 }
 
-const shown = new WeakMap<Field, readonly unknown[]>()
+/** By the rule, which a field has also where it is taken for one that may not be null. */
+const shown = new WeakMap<Check, readonly unknown[]>()
 
 /** Remembers the values of rows that somebody wrote, such as a demo: for fields whose own rule no other value fits. */
 export const learnFrom = ({ entities, settings }: Model, rows: RowsByEntity): void => {
@@ -91,16 +92,20 @@ export const learnFrom = ({ entities, settings }: Model, rows: RowsByEntity): vo
   for (const [name, { fields }] of Object.entries(entities))
     for (const [key, field] of Object.entries(fields)) {
       const values = (rows[name] ?? []).flatMap(row => row[key] ?? [])
-      if (values.length > 0) shown.set(field, values)
+      if (values.length > 0) shown.set(field.rule, values)
     }
 }
 
 /** Values of a field that its own limits give, and those of a demo. */
 const otherValues = (field: Field, n: number): readonly unknown[] => {
   const { scalar, range: { min, max } = { min: 0, max: 0 } } = field
-  const learnt = shown.get(field) ?? []
+  const learnt = shown.get(field.rule) ?? []
   const own = learnt.map((_, index) => learnt[(n + index) % learnt.length])
-  if (scalar === 'text') return [`${n}`.padStart(min, 'x'), `${n}`.slice(-max), ...own]
+  // As many more as their digits have, of which each may be there once.
+  const numbered = own.map(value =>
+    `${value}`.replace(/\d+/g, run => `${n}`.slice(-run.length).padStart(run.length, '0')),
+  )
+  if (scalar === 'text') return [`${n}`.padStart(min, 'x'), `${n}`.slice(-max), ...numbered, ...own]
   const isNumber = scalar === 'int' || scalar === 'money' || scalar === 'decimal'
   return isNumber ? [min + (n % (max - min + 1)), min, ...own] : own
 }

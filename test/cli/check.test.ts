@@ -5,15 +5,26 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { defineContent, defineModel } from 'duet'
-import { commandOf, sql } from 'duet/actions'
-import { anyone, entity, file, int, signedIn, subject, text } from 'duet/model'
+import { type Action, change, commandOf, sql } from 'duet/actions'
+import {
+  anyone,
+  entity,
+  file,
+  int,
+  one,
+  reference,
+  signedIn,
+  subject,
+  text,
+  viewer,
+} from 'duet/model'
 import { type ExtraRoute, queryOf } from 'duet/routes'
 import { randomFrom } from '#base/random.ts'
 import type { Content } from '#content.ts'
 import { run } from '#kit/check/command.ts'
 import { checkLists } from '#kit/check/lists.ts'
 import { checkHandReads, checkReads } from '#kit/check/reads.ts'
-import { exposedIn } from '#kit/check/rules.ts'
+import { checkRules, exposedIn } from '#kit/check/rules.ts'
 import { type CheckService, Fault, serveForCheck } from '#kit/check/service.ts'
 import { checkTogether } from '#kit/check/together.ts'
 import { checkWrites } from '#kit/check/writes.ts'
@@ -317,6 +328,40 @@ test('a row that needs a file is made by an upload, also where no bytes were sen
   const content = defineContent({ entities, migrations })
   const create = (service: CheckService) => checkWrites(service, random, () => false, ['create'])
   assert.equal(await faultOf(content, create), 'no fault')
+})
+
+test('codes like those of a demo, a row that an action may not name, and a field of others are no fault', async () => {
+  const roles = { names: ['person', 'boss'], default: 'person', superuser: 'boss' } as const
+  const mine = signedIn.where({ ownerId: viewer })
+  const owned = { ownerId: reference('person', { onDelete: 'cascade' }) }
+  const shelfId = reference('shelf', { onDelete: 'cascade', immutable: false })
+  const code = text({ max: 9, pattern: /^[A-Z]{2}-\d{3}$/, unique: true })
+  const note = text({ max: 9, nullable: true, readableBy: { shelf: { ownerId: { ne: viewer } } } })
+  const person = entity({ fields: { name: text({ max: 40 }) }, policy: { read: anyone } })
+  const shelf = entity({ fields: owned, policy: { read: mine } })
+  const paper = entity({
+    fields: { ...owned, code, shelfId, note },
+    relations: { shelf: one('shelf', 'shelfId') },
+    policy: { read: anyone, update: mine },
+  })
+  const entities = defineModel({ person, shelf, paper })
+  const move: Action = {
+    ...{ method: 'POST', path: '/papers/:id/move', name: 'move papers', rule: mine },
+    ...{ about: 'paper', answers: null, input: { shelf: shelfId } },
+    described: { operationId: 'movePaper', summary: 'Move it' },
+    steps: ({ id, input }) => [change('paper', id, { shelfId: Number(input.shelf) })],
+  }
+  const migrations = pathToFileURL(join(folder, 'shelves/'))
+  draftMigrations(draftings, entities as never, 'shelves', migrations)
+  const viewers = { entity: 'person', roles } as const
+  const demo = async () => ({ paper: [{ code: 'AB-123' }] })
+  const content = defineContent({ entities, viewers, migrations, actions: [move], demo })
+  const rules = async (service: CheckService) => {
+    const { paper } = Object.fromEntries(await service.rows())
+    assert.ok((paper?.length ?? 0) > 3)
+    await checkRules(service, random, () => false)
+  }
+  assert.equal(await faultOf(content, rules), 'no fault')
 })
 
 test('what hooks do after a write is recorded while checking, and not done', async () => {
