@@ -447,8 +447,8 @@ test('a page that lacks a room is told so', () => {
 const mostLines: Readonly<Record<string, number>> = {
   // With pictures that are cleaned on the disk, and a Host that makes no URL. With a pace that no earlier bytes pay for, and nothing in a terminal that steers it.
   'src/': 53_540,
-  // With all of drafts: no server reads what a migration makes, nor changes a table. With a client of `duet check` that takes a fifth less of the processor than fetch.
-  'kit/': 7128,
+  // With all of drafts: no server reads what a migration makes, nor changes a table. With a client of `duet check` that takes a fifth less of the processor than fetch, and with values, references and fields that a caller may give.
+  'kit/': 7143,
   'content/': 2750,
   // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, and the head of cards.
   'admin/': 6110,
@@ -475,7 +475,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_195
+const mostTestLines = 89_240
 
 holds(
   'the tests keep to their budget of lines',

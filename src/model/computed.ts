@@ -102,9 +102,7 @@ export const termType = (fields: Fields, term: Term): TermType => {
   const amounts = types.filter(({ kind }) => kind === 'money')
   if (by === 'times') {
     if (amounts.length > 1 || (amounts.length > 0 && scale > 0))
-      throw new Error(
-        'multiplies an amount of money by something that is no whole number: name one amount, and whole numbers',
-      )
+      throw new Error('multiplies money by what is no whole number: name one amount, whole numbers')
     const all = types.reduce((sum, { scale }) => sum + scale, 0)
     return exact({ kind: amounts.length > 0 ? 'money' : 'number', ...made, scale: all, nullable })
   }
