@@ -1,6 +1,8 @@
 // Loaded into each test file's process: what tests start again and again is one file or a few, made of the code as it is when the run
 // begins: the threads of a SQLite store and of sign-in, and the program. To load their own modules, forty to six hundred, takes twice to
 // five times as long, and a run starts hundreds of each. Nights and runs for coverage have the modules.
+
+import { EventEmitter, once } from 'node:events'
 import {
   existsSync,
   globSync,
@@ -14,13 +16,14 @@ import {
 } from 'node:fs'
 import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import workers from 'node:worker_threads'
+import workers, { MessageChannel } from 'node:worker_threads'
 
 const root = new URL('../', import.meta.url)
 const packages = fileURLToPath(new URL('node_modules', root))
 const made = new URL('node_modules/.cache/made/', root)
 
-const threads = ['engines/sqlite/writer-thread', 'engines/sqlite/reader-thread', 'people/thread']
+const ofStores = ['writer', 'reader'].map(name => `src/engines/sqlite/${name}-thread`)
+const threads = [...ofStores, 'src/people/thread']
 
 /** The program, what contents import of it, and the contents of tests: others are loaded as they are. */
 const programs = [
@@ -40,9 +43,12 @@ const programs = [
 const bundled = /^(graphql|hono|jose|ipaddr\.js|csv-parse)(\/|$)/
 
 /** The address of each module, and of what was made of it. */
-const addressesOf = (kind, names) =>
+const addressesOf = (kind, names, ending = '.mjs') =>
   new Map(
-    names.map(name => [new URL(`${name}.ts`, root).href, new URL(`${kind}/${name}.mjs`, made)]),
+    names.map(name => [
+      new URL(`${name}.ts`, root).href,
+      new URL(`${kind}/${name}${ending}`, made),
+    ]),
   )
 
 /** Makes the files, and gives '1'; undefined in a copy whose packages are another's, or too few. */
@@ -50,7 +56,8 @@ export const makeThreads = async () => {
   const { build } = await import('esbuild').catch(() => ({}))
   if (build === undefined || realpathSync(packages) !== packages) return undefined
   const kinds = {
-    threads: { names: threads.map(name => `src/${name}`), isOutside: () => false },
+    threads: { names: threads, isOutside: () => false },
+    again: { ...{ names: ofStores, isOutside: () => false }, ...functions },
     program: { names: programs, isOutside: isApart, splitting: true },
   }
   const state = stateNow()
@@ -63,6 +70,9 @@ export const makeThreads = async () => {
 }
 
 const mark = new URL('mark', made)
+
+/** As a function can have them, which is called again and again. */
+const functions = { format: 'cjs', outExtension: { '.js': '.cjs' } }
 
 /** All that it is made of, with times and sizes: a file that is put back is no newer one, and a copy of a checkout has other addresses. */
 const stateNow = () => {
@@ -88,7 +98,7 @@ const makeKind = async (build, kind, { names, ...options }) => {
       text.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
     ...options,
   })
-  for (const name of globSync('**/*.mjs', { cwd: fileURLToPath(fresh) })) {
+  for (const name of globSync('**/*.?js', { cwd: fileURLToPath(fresh) })) {
     const file = new URL(`${kind}/${name}`, made)
     mkdirSync(new URL('.', file), { recursive: true })
     renameSync(new URL(name, fresh), file)
@@ -96,7 +106,7 @@ const makeKind = async (build, kind, { names, ...options }) => {
   rmSync(fresh, { recursive: true })
   // Another run may have begun with those of a moment ago.
   const hourAgo = Date.now() - 3_600_000
-  for (const name of globSync(`${kind}{,-*}/**/*.mjs`, { cwd: fileURLToPath(made) })) {
+  for (const name of globSync(`${kind}{,-*}/**/*.?js`, { cwd: fileURLToPath(made) })) {
     const file = new URL(name, made)
     if (statSync(file).mtimeMs < hourAgo) rmSync(file)
   }
@@ -127,16 +137,50 @@ export const findMade = async () => {
   })
 }
 
-if (process.env.DUET_TEST_THREADS_MADE) {
-  const files = addressesOf(
-    'threads',
-    threads.map(name => `src/${name}`),
-  )
-  workers.Worker = class Worker extends workers.Worker {
-    constructor(file, options) {
-      // A thread of SQLite begins in thread.ts, and is told which module it runs.
-      super(files.get(options?.argv?.[0]) ?? files.get(String(file)) ?? file, options)
-    }
+const Thread = workers.Worker
+const shell = new URL('test-thread.mjs', import.meta.url)
+const free = []
+
+/** A thread of a store, in one that had others before: to start a thread takes longer than most of them live. */
+const threadOf = (file, { env, execArgv, workerData }) => {
+  const thread = free.pop() ?? new Thread(shell, { env, execArgv })
+  const { port1: port, port2 } = new MessageChannel()
+  const closed = once(port, 'close')
+  const own = Object.assign(new EventEmitter(), {
+    postMessage: (message, moved) => port.postMessage(message, moved),
+    terminate: () => thread.terminate(),
+  })
+  port.on('message', message => own.emit('message', message))
+  const heard = {
+    error: error => own.emit('error', error),
+    exit: code => own.emit('exit', code),
+    // It has nothing more to do.
+    message: async () => {
+      await closed
+      for (const name of Object.keys(heard)) thread.off(name, heard[name])
+      thread.unref()
+      free.push(thread)
+      own.emit('exit', 0)
+    },
   }
+  for (const name of Object.keys(heard)) thread.on(name, heard[name])
+  thread.ref()
+  thread.postMessage({ file: fileURLToPath(file), port: port2, workerData }, [port2])
+  return own
+}
+
+if (process.env.DUET_TEST_THREADS_MADE) {
+  const files = addressesOf('threads', threads)
+  const again = addressesOf('again', ofStores, '.cjs')
+  workers.Worker = new Proxy(Thread, {
+    construct: (_, [file, options]) => {
+      // A thread of SQLite begins in thread.ts, and is told which module it runs.
+      const module = options?.argv?.[0]
+      // A test that looks at threads has real ones.
+      if (again.has(module) && process.listenerCount('worker') === 0)
+        return threadOf(again.get(module), options)
+      return new Thread(files.get(module) ?? files.get(String(file)) ?? file, options)
+    },
+  })
   syncBuiltinESMExports()
 }
