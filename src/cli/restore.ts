@@ -1,5 +1,5 @@
 /** `duet restore`: puts a backup in the place of the store, or restores it aside, as it would be restored and started, and says what is in it. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { withOpened } from '#base/with-opened.ts'
@@ -93,6 +93,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const { check, files } = values
   if (file === '' && (check || files === undefined))
     throw new UsageError('FILE is missing: duet restore FILE')
+  // A folder that is not there would be taken for an empty one.
+  if (files !== undefined) readdirSync(files)
   if (check) return void process.stdout.write(await trialOf(resolve(file), content, files))
   if (files !== undefined)
     process.stdout.write(

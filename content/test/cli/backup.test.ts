@@ -249,6 +249,7 @@ test('what is no good backup is refused, and the store stays as it was [A9]', as
   for (const [path, message] of cases)
     await refused(['restore', path, '--force'], settings, message)
   await refused(['restore'], settings, /FILE is missing/, 2)
+  await refused(['restore', '--files', `${file}.none`], settings, /there is no folder .*none/)
   assert.deepEqual(hashes(file), before)
   assert.deepEqual(
     partsOf(file).filter(name => name.endsWith('.part')),
