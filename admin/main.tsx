@@ -278,7 +278,7 @@ const Nothing = () => (
 
 const NotFound = () => (
   <div className="empty">
-    <Heading text={t('There is no such page.')} />
+    <Heading text={t('There is no such page, or it is not open to you.')} />
     <a href="#/">{t('To the start')}</a>
   </div>
 )

@@ -132,6 +132,7 @@ const german: Record<string, string> = {
   'Select {label}': '{label} auswählen',
   'Selected rows': 'Ausgewählte Zeilen',
   'Sending…': 'Wird gesendet…',
+  Cancel: 'Abbrechen',
   'Sign in': 'Anmelden',
   'Sign out': 'Abmelden',
   'Somebody else changed this meanwhile': 'Jemand anders hat das inzwischen geändert',
@@ -141,7 +142,8 @@ const german: Record<string, string> = {
   'What you typed is still here.': 'Ihre Eingaben sind noch da.',
   Theirs: 'Die andere',
   'Theme: {theme}': 'Farben: {theme}',
-  'There is no such page.': 'Diese Seite gibt es nicht.',
+  'There is no such page, or it is not open to you.':
+    'Diese Seite gibt es nicht, oder sie steht Ihnen nicht offen.',
   'This cannot be undone. What belongs to it goes too.':
     'Das lässt sich nicht rückgängig machen. Was dazugehört, wird mit gelöscht.',
   'To the content': 'Zum Inhalt',
