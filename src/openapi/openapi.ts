@@ -57,10 +57,11 @@ const securitySchemes = {
 } as const
 
 /** Those of the shared parts of a kind that a text refers to. */
-const usedIn = (text: string, kind: string, shared: Schemas): Schemas =>
-  Object.fromEntries(
-    Object.entries(shared).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
-  )
+const usedIn = (text: string, kind: string, shared: Schemas): Schemas => {
+  const references = text.matchAll(new RegExp(`"#/components/${kind}/([^"]+)"`, 'g'))
+  const used = new Set(references.map(([, name]) => name))
+  return Object.fromEntries(Object.entries(shared).filter(([name]) => used.has(name)))
+}
 
 /** The schemas that a text refers to, and those that they refer to in turn. */
 const reachedFrom = (text: string, schemas: Schemas): Schemas => {
