@@ -23,12 +23,16 @@ const loop = () => {
   return [...byName.keys()].join(',').split(',').length
 }
 
+const still = new Int32Array(new SharedArrayBuffer(4))
+
+/** What this thread has used; a kernel counts that at each of its ticks, which are longer than a loop, and whenever the thread stops. */
 const seconds = () => {
+  Atomics.wait(still, 0, 0, 1)
   const { user, system } = threadCpuUsage()
   return (user + system) / 1e6
 }
 
-/** In a thread of its own, whose memory is its own: times loops now and then; asked, tells the mean of one, and what all this took itself. A kernel may tell the time of a thread in steps that are longer than a loop, so each time is of many, and the mean is of all. */
+/** In a thread of its own, whose memory is its own: times loops now and then; asked, tells the mean of one, and what all this took itself. */
 const sampling = () => {
   for (let n = 0; n < 100; n++) loop() // compiled now
   const sum = { loops: 0, took: 0 }
