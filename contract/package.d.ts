@@ -443,7 +443,7 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
     fields: F;
     relations?: R;
     policy?: P & {
-        readonly [Operation in keyof P]: RuleOn<P[Operation], Key | keyof R>;
+        readonly [Operation in keyof P]: Operation extends keyof DeclaredPolicy ? RuleOn<P[Operation], Key | keyof R> : 'no operation: read, enter, create, update, delete';
     };
     links?: DeclaredLinks;
     linksBy?: LinksBy<Key>;
@@ -1349,9 +1349,7 @@ type RuleOn<Declared, Known> = Declared extends readonly unknown[] ? {
     Exclude<MembersOf<Before> | MembersOf<After>, Known>
 ] extends [
     never
-] ? Declared : {
-    readonly unknown: Exclude<MembersOf<Before> | MembersOf<After>, Known>;
-} : Declared;
+] ? Declared : `${Exclude<MembersOf<Before> | MembersOf<After>, Known> & string} is no field or relation here` : Declared;
 type RuledAction = Action<Rule>;
 type Scalar = 'id' | 'text' | 'int' | 'money' | 'decimal' | 'date' | 'time' | 'flag' | 'json' | 'list' | 'file' | 'bytes';
 type SchemaIssue = {

@@ -238,7 +238,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     signUpRate: Number.POSITIVE_INFINITY,
     limited: false,
     providers: [],
-    origins: ['https://duet.example.org'],
+    origins: ['https://duet.example.org', 'https://app.example.org'],
     development: false,
     ...options.people,
   }

@@ -404,7 +404,7 @@ const objectTypes = (
   const relationField = ({ fields }: Entity, relation: Relation) => {
     const { to, by, kind, description } = relation
     const one = types.get(to) as GraphQLObjectType
-    const about = { description, ...deprecation(relation) }
+    const about = { description: described(description), ...deprecation(relation) }
     if (kind === 'many')
       return { type: list(one), args: { ...page, ...listArguments(to) }, ...about }
     // The row may be absent, or be one that not everybody may read.
@@ -448,7 +448,7 @@ const filtersOf = (entity: Entity, leafOf: LeafOf): GraphQLFieldConfigArgumentMa
   return Object.fromEntries(
     filters.map(key => {
       const field = fieldOf(entity, key)
-      const { description } = field
+      const description = described(field.description)
       const reason = key in deprecated ? reasoned(deprecated[key]) : deprecation(field)
       return [key, { type: leafOf(field), description, ...reason }]
     }),

@@ -316,13 +316,13 @@ type LinksBy<Key> = { by: Key; cases: Readonly<Record<string, DeclaredLinks>> }
 
 type DeclaredSet<Key> = { readonly fields: readonly Key[]; readonly error: SetError }
 
-/** A declared rule, if its conditions name members that there are; else a type that no rule has and that names the others. */
+/** A declared rule, if its conditions name members that there are; else a sentence about the others, which the compiler shows. */
 type RuleOn<Declared, Known> = Declared extends readonly unknown[]
   ? { readonly [At in keyof Declared]: RuleOn<Declared[At], Known> }
   : Declared extends { readonly before: infer Before; readonly after?: infer After }
     ? [Exclude<MembersOf<Before> | MembersOf<After>, Known>] extends [never]
       ? Declared
-      : { readonly unknown: Exclude<MembersOf<Before> | MembersOf<After>, Known> }
+      : `${Exclude<MembersOf<Before> | MembersOf<After>, Known> & string} is no field or relation here`
     : Declared
 
 /** An entity as it is declared; the names of its fields are checked by the compiler. */
@@ -334,7 +334,11 @@ type EntityDeclaration<F, R, P, Key extends string = (keyof F & string) | 'id'> 
   description?: string
   fields: F
   relations?: R
-  policy?: P & { readonly [Operation in keyof P]: RuleOn<P[Operation], Key | keyof R> }
+  policy?: P & {
+    readonly [Operation in keyof P]: Operation extends keyof DeclaredPolicy
+      ? RuleOn<P[Operation], Key | keyof R>
+      : 'no operation: read, enter, create, update, delete'
+  }
   links?: DeclaredLinks
   /** Links by the value of a field, instead of `links`. */
   linksBy?: LinksBy<Key>

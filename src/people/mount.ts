@@ -132,13 +132,14 @@ const bodyFor = async (c: Http, takes: BodyMembers): Promise<JsonObject> => {
 }
 
 /** Throws 403 for a page of an origin that may not sign people in; programs have no origin. */
-const checkOrigin = (c: Http, { origins }: PeopleSettings): void => {
+const checkOrigin = (c: Http, { origins, url }: PeopleSettings, { gives }: AuthPath): void => {
   const origin = header(c, 'origin')
-  if (origin === undefined || origins.includes(origin)) return
-  throw new ApiError(
-    peopleErrors.INVALID_ORIGIN,
-    `Pages of ${origin.slice(0, 200)} may not sign people in here`,
-  )
+  // The way back from a provider needs the cookie of its start, which a browser keeps for pages of that address alone.
+  const [able, how] =
+    gives === 'Started' ? [[url], ` with a provider: start at ${url}`] : [origins, '']
+  if (origin === undefined || able.includes(origin)) return
+  const told = `Pages of ${origin.slice(0, 200)} may not sign people in here${how}`
+  throw new ApiError(peopleErrors.INVALID_ORIGIN, told)
 }
 
 /** Mounts the paths of sign-in. */
@@ -163,7 +164,7 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
     if (!isServed(one, ways)) continue
     add(one, async (c, _viewer, requestId) => {
       const settings = signIn.settings()
-      if (one.takes) checkOrigin(c, settings)
+      if (one.takes) checkOrigin(c, settings, one)
       const body = one.takes && (await bodyFor(c, one.takes))
       const headers: [string, string][] = passedOn.flatMap(name => {
         const value = header(c, name)

@@ -592,6 +592,7 @@ for (const on of engines)
     test('choices are enums in GraphQL, days and times are scalars, and Strings where the content says so', async () => {
       const model = modelFor(entities)
       const textOf = (own: Model) => printSchema(deriveSchema(own).schema)
+      assert.doesNotMatch(textOf(model), /^ +"{6}$/m, 'no empty description of a field')
       assert.match(textOf(model), /enum NoteState \{\n {2}open\n {2}done\n\}/)
       assert.match(
         textOf(model),

@@ -270,6 +270,11 @@ it('a callback in another browser, or a second time, signs nobody in, and none l
   const idToken = { provider: 'test', idToken: { token: 'x.y.z' } }
   const withToken = await visitorOf(world).post('/auth/sign-in/social', idToken)
   assert.equal(withToken.json?.user, undefined)
+  // The cookie of the start would not come back to a page elsewhere, though that may sign people in by a code.
+  const elsewhere = { origin: 'https://app.example.org' }
+  const apart = await visitorOf(world).post('/auth/sign-in/social', { provider: 'test' }, elsewhere)
+  assert.equal(apart.code, 'INVALID_ORIGIN')
+  assert.match(apart.text, /start at https:\/\/duet\.example\.org"/)
 })
 
 /** Starts a sign-in with a provider that lies; `back` comes home from it with a token that is forged so. */
