@@ -6,7 +6,7 @@ import { suite, test } from 'node:test'
 import type { Content, OpenStore } from '#content.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
 import { createTimelines } from '#engines/postgres/timelines.ts'
-import type { Store } from '#engines/shared/store.ts'
+import type { Secrets, Store } from '#engines/shared/store.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import type { Rows, Session } from '#sql/engine.ts'
@@ -133,9 +133,8 @@ export const filledFile = async (
     .prepare('update secrets set value = randomblob(32) returning name, value')
     .all()
   database.close()
-  const keys = new Map(rows.map(({ name, value }) => [name, value as Uint8Array]))
-  const secret: Store['secret'] = async name => keys.get(name) ?? store.secret(name)
-  if (of.isKept) return { store: { ...store, secret }, drop: async () => {} }
+  const keys = Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Secrets
+  if (of.isKept) return { store: { ...store, secrets: async () => keys }, drop: async () => {} }
   // It may set the keys too.
   await fill(store)
   return { store, drop: async () => {} }
@@ -150,14 +149,14 @@ export const filledDatabase = async (
 ): Promise<Filled> => {
   const known = of.shared === undefined ? undefined : shared.get(of.shared)
   if (known !== undefined) return { store: postgresOf(known, of.content), drop: async () => {} }
-  const { url, drop, secret, session } = await reusedDatabase(of.name, {
+  const { url, drop, secrets, session } = await reusedDatabase(of.name, {
     make: async url => {
       await migrate(url, of.content)
       if (of.isKept) await fill(postgresOf(url, of.content))
     },
     connect: url => postgresOf(url, of.content).session('filling'),
   })
-  const store: Store = { ...postgresOf(url, of.content, of.pool), secret }
+  const store: Store = { ...postgresOf(url, of.content, of.pool), secrets }
   kept.set(store, { session, last: Promise.resolve() })
   if (!of.isKept) await fill(store)
   if (of.shared === undefined) return { store, drop }

@@ -190,9 +190,10 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     store: options.fileStore ?? folderStore(join(folder, 'files')),
     most: options.mostFiles ?? 0,
   }
+  const secrets = await store.secrets()
   const services = {
     mail,
-    key: await store.secret('mail'),
+    key: secrets.mail,
     publicUrl: () => 'https://duet.example.org',
     keepFile: keeping({ model, writer: engine, dialect: engine.dialect, files, now }),
     now,
@@ -215,7 +216,7 @@ export const createWorld = async (options: WorldOptions = {}): Promise<World> =>
     reader,
     writer: engine,
     limits,
-    cursorKey: await store.secret('cursor'),
+    cursorKey: secrets.cursor,
     services,
     files: {
       ...files,

@@ -200,9 +200,10 @@ export const openService = async (
   // Without SMTP development shows mail, and production has none.
   const unsent: Delivery = { kind: config.development ? 'shown' : 'none' }
   const delivery: Delivery = url && from ? { kind: 'smtp', url, from } : unsent
+  const secrets = await store.secrets()
   const services = {
     mail: createMail({ now: Date.now, observe, delivery }),
-    key: await store.secret('mail'),
+    key: secrets.mail,
     publicUrl: () => values.DUET_PUBLIC_URL ?? state.url,
     keepFile: keeping({ ...ofStore, model, files }),
     now: Date.now,
@@ -242,7 +243,7 @@ export const openService = async (
     )
   return {
     ...{ thread: own, model, limits, state, store, log, metrics, observe, reportFatal },
-    ...{ engine, services, outbox, deprecation, announced, endPurging, people },
+    ...{ engine, services, secrets, outbox, deprecation, announced, endPurging, people },
     files: files && { ...files, former: formerFiles(moving) },
     /** Ends what it has, after what serves on it. */
     close: async () => {

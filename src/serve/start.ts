@@ -32,7 +32,7 @@ const graphqlDelay = 250
 /** Serves on an opened service, in this thread; `listen` in what it gives begins to. */
 export const serveOn = async ({ config, content, socket }: Program, service: OpenedService) => {
   const { values, development } = config
-  const { thread, model, limits, state, store, metrics, observe, engine } = service
+  const { thread, model, limits, state, metrics, observe, engine } = service
   const now = Date.now
   const tally = thread && talliesOf(thread.tallies, thread.number - 1)
   const { people } = service
@@ -84,7 +84,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
     reader: cachedReader(publishing(explained?.reader ?? engine), engine.changes, memory.cached),
     writer: engine,
     limits,
-    cursorKey: await store.secret('cursor'),
+    cursorKey: service.secrets.cursor,
     services: service.services,
     files: service.files,
     wakeOutbox: service.outbox.wake,

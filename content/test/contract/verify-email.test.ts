@@ -69,7 +69,7 @@ describe('the token', () => {
     const access = await world.token(made.id)
     isRefused(await verify(world, made.id, made.id, access))
     const [claims = ''] = token.split('.')
-    const key = await world.store.secret('mail')
+    const { mail: key } = await world.store.secrets()
     const plain = createHmac('sha256', key).update(claims).digest('base64url')
     isRefused(await verify(world, made.id, made.id, `${claims}.${plain}`))
   })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import content, { entities } from '#content/duet.config.ts'
-import { commandConnection, secretOn } from '#engines/postgres/migrate.ts'
+import { commandConnection, secretsOn } from '#engines/postgres/migrate.ts'
 import { ddl } from '#engines/postgres/schema.ts'
 import { openSession } from '#engines/postgres/store.ts'
 import { historyOf, machineMigrations } from '#engines/shared/migrations.ts'
@@ -223,7 +223,7 @@ describe('a store in PostgreSQL', { skip: noDatabase }, () => {
     const url = await databaseWith("bytea_output = 'escape'")
     await migrate(url)
     const stored = await ask(url, "select encode(value, 'hex') from secrets where name = 'cursor'")
-    const read = await secretOn(commandConnection(url, true), 'cursor')
+    const { cursor: read } = await secretsOn(commandConnection(url, true))
     assert.equal(Buffer.from(read).toString('hex'), stored)
   })
 

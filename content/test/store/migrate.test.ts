@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import content from '#content/duet.config.ts'
 import { contentMigrations, machineMigrations } from '#engines/shared/migrations.ts'
 import { NewerStoreError } from '#engines/shared/store.ts'
-import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
+import { migrateSqlite, pendingMigrations, secretsOf } from '#engines/sqlite/migrate.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { pluck } from '#test/asking.ts'
 import { command } from '#test/commands.ts'
@@ -64,13 +64,13 @@ test('a store that is not there is made with its folder, and all migrations are 
   assert.deepEqual(pendingMigrations(file, known), [])
 })
 
-test('migrating again applies nothing and keeps the key of the cursors', () => {
+test('migrating again applies nothing and keeps the keys', () => {
   const { file } = fresh()
   migrateSqlite(file, known)
-  const key = secretOf(file, 'cursor')
-  assert.equal(key.length, 32)
+  const keys = secretsOf(file)
+  assert.equal(keys.cursor.length, 32)
   assert.deepEqual(migrateSqlite(file, known), [])
-  assert.deepEqual(secretOf(file, 'cursor'), key)
+  assert.deepEqual(secretsOf(file), keys)
 })
 
 test('a store is brought from any of its earlier states to the newest, with its rows', () => {
@@ -180,7 +180,7 @@ test('what a store lacks can be asked without a change to it, and none is made b
   const store = sqliteStore({ file, migrations: known })
   const message = `there is no store ${file}; name it in DUET_DATABASE_URL`
   await assert.rejects(store.pending(), { message })
-  await assert.rejects(store.secret('cursor'), { message })
+  await assert.rejects(store.secrets(), { message })
   assert.equal(existsSync(file), false)
   const older = sqliteStore({ file, migrations: known.slice(0, 1) })
   await older.migrate()

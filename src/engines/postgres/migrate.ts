@@ -14,10 +14,10 @@ import {
   missingOf,
   outsideMark,
   recordOf,
-  secretIn,
+  secretsIn,
   statementsOf,
 } from '#engines/shared/migrations.ts'
-import type { Secret } from '#engines/shared/store.ts'
+import type { Secrets } from '#engines/shared/store.ts'
 import { driveBy, type QueryScript, queryWith } from '#sql/engine.ts'
 
 /** The options of a command's connection: its statements have no time limit. */
@@ -263,6 +263,6 @@ export const pendingOn = (
     return missingOf(migrations, applied).map(({ name }) => name)
   })
 
-/** A key of the store; throws if it was never migrated. */
-export const secretOn = (options: ConnectionOptions, name: Secret): Promise<Uint8Array> =>
-  withOpened(connect(options), ({ query }) => driveBy(secretIn(dialect, name), query))
+/** The keys of the store; throws if it was never migrated. */
+export const secretsOn = (options: ConnectionOptions): Promise<Secrets> =>
+  withOpened(connect(options), ({ query }) => driveBy(secretsIn(dialect), query))

@@ -8,7 +8,7 @@ import {
   commandConnection,
   migratePostgres,
   pendingOn,
-  secretOn,
+  secretsOn,
 } from '#engines/postgres/migrate.ts'
 import type { ConnectionOptions, PostgresOptions } from '#engines/postgres/options.ts'
 import { connect, primaryWithin } from '#engines/postgres/primary.ts'
@@ -106,7 +106,7 @@ export const postgresStore = (options: PostgresOptions): Store => {
     },
     migrate: () => withRight(url, () => migratePostgres(connection, migrations)),
     pending: () => withRight(url, () => pendingOn(connection, migrations)),
-    secret: name => withRight(url, () => secretOn(connection, name)),
+    secrets: () => withRight(url, () => secretsOn(connection)),
     session: purpose => openSession(connection, purpose),
     open: serving => openPostgres({ ...options, ...serving }),
   }

@@ -1,7 +1,7 @@
 /** The migrations of a store, SQL files that are applied in the order of their names, and what a store records of them and of itself. */
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { NewerStoreError, type Secret, secrets } from '#engines/shared/store.ts'
+import { NewerStoreError, type Secrets, secrets } from '#engines/shared/store.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { ConstraintError, type Query, type QueryScript, queryOf, queryWith } from '#sql/engine.ts'
 import { sql } from '#sql/sql.ts'
@@ -168,14 +168,14 @@ export const makeSecrets = function* (dialect: Dialect): QueryScript<void> {
       )
 }
 
-/** A key of a store; throws if it was never migrated. */
-export const secretIn = function* (dialect: Dialect, name: Secret): QueryScript<Uint8Array> {
-  const [row] = (yield* isThere(dialect, 'secrets'))
-    ? yield queryOf(sql`select value from secrets where name = ${name}`, dialect)
-    : []
-  if (!(row?.[0] instanceof Uint8Array))
-    throw new Error(`the store has no ${name} key; run \`duet migrate\``)
-  return row[0]
+/** The keys of a store; throws if it was never migrated. */
+export const secretsIn = function* (dialect: Dialect): QueryScript<Secrets> {
+  const isMade = yield* isThere(dialect, 'secrets')
+  const rows = isMade ? yield queryWith('select name, value from secrets') : []
+  const found = Object.fromEntries(rows)
+  const lacked = secrets.find(name => !(found[name] instanceof Uint8Array))
+  if (lacked) throw new Error(`the store has no ${lacked} key; run \`duet migrate\``)
+  return found
 }
 
 // Comments, strings, quoted names, dollar-quoted bodies, semicolons, and the text between them.

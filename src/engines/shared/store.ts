@@ -13,7 +13,7 @@ import type { Writer } from '#write/job.ts'
 
 /** The keys that each store makes for itself: one signs cursors, the other tokens in mail. */
 export const secrets = ['cursor', 'mail'] as const
-export type Secret = (typeof secrets)[number]
+export type Secrets = Readonly<Record<(typeof secrets)[number], Uint8Array>>
 
 /** A newer program than this one has migrated the store. */
 export class NewerStoreError extends Error {
@@ -109,8 +109,8 @@ export type Store = {
   readonly migrate: () => Promise<readonly string[]>
   /** The names of the missing migrations; throws NewerStoreError, or if there is no store. Changes nothing. */
   readonly pending: () => Promise<readonly string[]>
-  /** A key of the store; throws if it was never migrated. */
-  readonly secret: (name: Secret) => Promise<Uint8Array>
+  /** The keys of the store; throws if it was never migrated. */
+  readonly secrets: () => Promise<Secrets>
   /** A session for a command: to read a snapshot of the store, or to fill it. */
   readonly session: (purpose: 'reading' | 'filling') => Promise<Session>
   readonly open: (serving: EngineOptions) => Engine

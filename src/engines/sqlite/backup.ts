@@ -19,7 +19,7 @@ import { BUSY, connect, errorCode, type SqliteConnection } from '#engines/sqlite
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { checkExists, holdStore, logOf } from '#engines/sqlite/file.ts'
 import { logBytes } from '#engines/sqlite/log.ts'
-import { secretOf } from '#engines/sqlite/migrate.ts'
+import { secretsOf } from '#engines/sqlite/migrate.ts'
 import { queryOf, queryWith, type Rows } from '#sql/engine.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
@@ -45,7 +45,7 @@ const isOwn = (file: string, store: string): boolean => {
  * the store stays where it is, also across a restore.
  */
 export const identityOf = (store: string): string =>
-  createHmac('sha256', secretOf(store, 'cursor'))
+  createHmac('sha256', secretsOf(store).cursor)
     .update(realpathSync(store))
     .digest('hex')
     .slice(0, 8)

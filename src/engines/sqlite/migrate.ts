@@ -7,9 +7,9 @@ import {
   makeSecrets,
   missingOf,
   recordOf,
-  secretIn,
+  secretsIn,
 } from '#engines/shared/migrations.ts'
-import type { Secret } from '#engines/shared/store.ts'
+import type { Secrets } from '#engines/shared/store.ts'
 import { connect } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { checkExists, checkPath } from '#engines/sqlite/file.ts'
@@ -64,6 +64,5 @@ export const pendingMigrations = (
   migrations: readonly Migration[],
 ): readonly string[] => missingOf(migrations, ask(file, appliedIn(dialect))).map(({ name }) => name)
 
-/** A key of the store; throws if it was never migrated. */
-export const secretOf = (file: string, name: Secret): Uint8Array =>
-  ask(file, secretIn(dialect, name))
+/** The keys of the store; throws if it was never migrated. */
+export const secretsOf = (file: string): Secrets => ask(file, secretsIn(dialect))

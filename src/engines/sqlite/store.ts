@@ -26,7 +26,7 @@ import {
   watchDisk,
 } from '#engines/sqlite/file.ts'
 import { keepLog, logBytes } from '#engines/sqlite/log.ts'
-import { migrateSqlite, pendingMigrations, secretOf } from '#engines/sqlite/migrate.ts'
+import { migrateSqlite, pendingMigrations, secretsOf } from '#engines/sqlite/migrate.ts'
 import { openReader } from '#engines/sqlite/reader.ts'
 import { openReaderPool } from '#engines/sqlite/reader-pool.ts'
 import { ddl, madeIn } from '#engines/sqlite/schema.ts'
@@ -79,7 +79,7 @@ export const sqliteStore = ({ migrations, ...options }: SqliteStoreOptions): Sto
     },
     migrate: async () => withLog(() => migrateSqlite(file, migrations, sharesLog)),
     pending: async () => withLog(() => pendingMigrations(file, migrations)),
-    secret: async name => withLog(() => secretOf(file, name)),
+    secrets: async () => withLog(() => secretsOf(file)),
     session,
     open: ({ thread, ...serving }) => {
       const all = { ...serving, ...options }

@@ -1,5 +1,6 @@
 /** Databases for worlds: made of a template once, then used by one after another, each time as it was at first. */
 import { after } from 'node:test'
+import type { Store } from '#engines/shared/store.ts'
 import type { Session } from '#sql/engine.ts'
 import { type Database, freshDatabase, templateFor } from './database.ts'
 
@@ -42,7 +43,7 @@ end $$`
 type Kept = Database & { readonly session: Session }
 
 /** The keys of the store in it, which a world would have to connect for. */
-type Reused = Kept & { readonly secret: (name: string) => Promise<Uint8Array> }
+type Reused = Kept & Pick<Store, 'secrets'>
 
 type Making = {
   readonly make: (url: string) => Promise<void>
@@ -84,10 +85,7 @@ export const reusedDatabase = async (key: string, making: Making): Promise<Reuse
 const given = async (kept: Kept, free: Kept[]): Promise<Reused> => {
   const { url, session } = kept
   await session.query({ text: restore, values: [] })
-  const secret = async (name: string) => {
-    const found = 'select value from public.secrets where name = $1'
-    const [[value] = []] = await session.query({ text: found, values: [name] })
-    return value as Uint8Array
-  }
-  return { url, session, drop: async () => void free.push(kept), secret }
+  const all = { text: 'select name, value from public.secrets', values: [] }
+  const secrets = async () => Object.fromEntries(await session.query(all))
+  return { url, session, drop: async () => void free.push(kept), secrets }
 }
