@@ -355,8 +355,8 @@ export const bodyStream = async function* (
   let fail = (_: Error) => {}
   const late = setTimeout(() => fail(tooSlow()), pace.pause)
   if (incoming) paced.add(incoming)
+  const chunks = source[Symbol.asyncIterator]()
   try {
-    const chunks = source[Symbol.asyncIterator]()
     for (;;) {
       const asked = performance.now()
       // One timer and no race of promises: a large file has thousands of chunks.
@@ -384,8 +384,8 @@ export const bodyStream = async function* (
     account?.give(transferCost)
     if (incoming) {
       paced.delete(incoming)
-      // The rest is read and dropped, so that the caller can read the answer.
-      if (!incoming.complete) incoming.resume()
+      // The rest is read and dropped, so that the caller can read the answer; nothing flows while its iterator listens.
+      if (!incoming.complete) void chunks.return?.().finally(() => incoming.resume())
     }
   }
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { loadConfig } from '#config.ts'
@@ -123,6 +123,23 @@ suite('slow files', () => {
         assert.deepEqual([answer.statusCode, code], [408, 'REQUEST_TIMEOUT'])
         await nothingIsLeft()
       })
+
+  test('a refused file is received to its end, and the next request of its connection is answered', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const Authorization = `Bearer ${await world.token(2)}`
+    const ask = async (method: string, path: string, chunks: readonly Uint8Array[]) => {
+      const asked = request(`${world.url}${path}`, { method, agent, headers: { Authorization } })
+      for (const chunk of chunks) asked.write(chunk)
+      asked.end()
+      const [answer] = await once(asked, 'response')
+      await answer.toArray()
+      return [answer.statusCode, asked.reusedSocket]
+    }
+    const text = [Buffer.alloc(500_000, 'text'), Buffer.alloc(500_000)]
+    assert.deepEqual(await ask('PUT', '/api/applications/1/cv', text), [415, false])
+    assert.deepEqual(await ask('GET', '/api/members', []), [200, true])
+    agent.destroy()
+  })
 })
 
 suite('many files at once', () => {
