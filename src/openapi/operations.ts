@@ -47,7 +47,7 @@ import {
   ruleOfRoute,
 } from '#rest/routes.ts'
 import { filterableMembers } from '#rest/where.ts'
-import { guardedBy, type RuledAction } from '#write/steps/action.ts'
+import { guardedBy, type RuledAction, refusesTags } from '#write/steps/action.ts'
 
 /** An operation at its path, `/things/{id}`. */
 export type DocumentOperation = {
@@ -512,6 +512,7 @@ export const describedOperation = (
     ofBody: body !== undefined || action ? ofBodies : [],
     errors: [
       ...(described.errors ?? []),
+      ...(action && refusesTags(action, model) ? ['PRECONDITION_FAILED'] : []),
       ...(Object.values(input ?? {}).some(({ references }) => references) ? ['NOT_FOUND'] : []),
     ],
   })

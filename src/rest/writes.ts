@@ -28,7 +28,7 @@ import { idempotencyOf, keyedRequest } from '#write/idempotency.ts'
 import { invalid, noMembers, unknownMembers } from '#write/input.ts'
 import type { Idempotency } from '#write/job.ts'
 import { firstWritten, fittingRows, idsIn, revisionsIn } from '#write/many.ts'
-import { guardedBy, type RuledAction } from '#write/steps/action.ts'
+import { guardedBy, type RuledAction, refusesTags } from '#write/steps/action.ts'
 import type { Done, Reading } from '#write/write.ts'
 
 const bodyTypes = ['application/json']
@@ -332,6 +332,8 @@ export const serveAction = (mount: Mount, action: RuledAction): RestHandler => {
         const bytes = byteLimit === undefined ? undefined : await plainBytes(c, byteLimit)
         const input = bytes ? {} : await jsonBody(c, edge.bodyLimit, bodyTypes, true)
         withoutParameters(c, style)
+        if (refusesTags(action, core.model))
+          refusePreconditions(c, ['If-Match', 'If-None-Match'], 'this action')
         const sent = bytes ? { bytes: hash('sha256', bytes) } : input
         return {
           input,

@@ -326,10 +326,7 @@ export const placedAt = (
   }))
 
 /** What makes the steps of a part; its errors, such as those of a hook, have the path of the part, as those of its steps have. */
-export const madeAt = async <Made>(
-  path: string,
-  make: () => Made | Promise<Made>,
-): Promise<Made> => {
+export const madeAt = async <T>(path: string, make: () => T | Promise<T>): Promise<T> => {
   try {
     return await make()
   } catch (error) {

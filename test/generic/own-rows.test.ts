@@ -32,12 +32,10 @@ describe('the roles of the library', () => {
   })
 
   test('let an action that answers nothing be done once, however often it is sent with its key', async () => {
-    const moveUp = (key: string, id = 2) =>
-      world.ask(`POST /api/v2/books/${id}/move-up`, {
-        as: 2,
-        role: 'shelver',
-        headers: { 'Idempotency-Key': key },
-      })
+    const moveUp = (key: string, id = 2, more = {}) => {
+      const headers = { 'Idempotency-Key': key, ...more }
+      return world.ask(`POST /api/v2/books/${id}/move-up`, { as: 2, role: 'shelver', headers })
+    }
     const shelf = async () => (await world.ask('GET /api/v2/books/2')).json.shelf
     const before = await shelf()
     const first = await moveUp('up')
@@ -48,6 +46,10 @@ describe('the roles of the library', () => {
     assert.equal(await shelf(), before + 1)
     refuses(await moveUp('up', 1), 422, 'IDEMPOTENCY_KEY_REUSED')
     await moveUp('up-again')
+    assert.equal(await shelf(), before + 2)
+    // There is nothing in its answer to compare one with.
+    for (const name of ['If-Match', 'If-None-Match'])
+      refuses(await moveUp('up-if', 2, { [name]: '"a"' }), 412, 'PRECONDITION_FAILED')
     assert.equal(await shelf(), before + 2)
   })
 })

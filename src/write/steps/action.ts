@@ -90,6 +90,13 @@ export const guardedBy = (
 ): string | null =>
   about !== null && about === answers && entityOf(model, about).fields.revision ? about : null
 
+/** Whether a precondition of an action is refused, as its steps have no ETag to compare it with; a POST that makes something ignores them, and a command is given them. */
+export const refusesTags = (action: RuledAction, model: Model): boolean => {
+  const { answers, about, method, steps } = action
+  if (steps === undefined || guardedBy(action, model) !== null) return false
+  return method !== 'POST' || answers === null || answers === about
+}
+
 /** The input of an action: the id in its path (0 if there is none), the body in one of two forms, the moment, the services. */
 export type Given = {
   readonly id: number
