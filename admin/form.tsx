@@ -370,7 +370,7 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
   const to = entityNamed(useModel(), relation.to)
   const provider = useDataProvider<DuetProvider>()
   const path = relation.path?.replace('{id}', String(row.id))
-  const { data, isPending } = useQuery({
+  const { data, isPending, error } = useQuery({
     queryKey: ['related', path],
     enabled: Boolean(to && path),
     queryFn: () => provider.below(relation.to, path ?? '', 5),
@@ -391,7 +391,7 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
     <section className="related card">
       <h2>{relation.label}</h2>
       {rows.length === 0 ? (
-        <p className="muted">{t('None.')}</p>
+        <p className="muted">{error?.message ?? t('None.')}</p>
       ) : (
         <ul>
           {rows.map((one, at) => (

@@ -649,6 +649,9 @@ describe('an editor in the admin', { skip: skipped }, () => {
       await page.getByRole('button', { name: 'Try again' }).click()
       await page.getByText('Away for a while').first().waitFor()
     }
+    await page.route('**/reviews?*', route => route.fulfill({ status: 400, body: '{}' }))
+    await go(`recipe/${(await make('Of unknown reviews')).id}`)
+    await page.locator('.related').getByText('400').waitFor()
     await go('recipe/999999')
     await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
     await page.getByRole('link', { name: 'Back to the list' }).click()

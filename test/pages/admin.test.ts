@@ -25,11 +25,7 @@ type Entity = {
   readonly may: Readonly<Record<'list' | 'create' | 'update' | 'delete', Verdict>> & {
     readonly one: boolean
   }
-  readonly fields: readonly {
-    readonly name: string
-    readonly set: string
-    readonly initial?: unknown
-  }[]
+  readonly fields: readonly Readonly<{ name: string; set: string; initial?: unknown }>[]
 }
 
 describe('the service side of the admin', () => {
