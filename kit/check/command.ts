@@ -163,9 +163,9 @@ const checkOn = async (
       )
     for (const note of exposedIn(model, await service.reference(), service.callers))
       say(`  note: ${note}`)
-    for (const told of tried.untried)
+    if (tried.untried.length > 0)
       say(
-        `  note: ${told} was not tried so: no change of a value was found by which its rule says no`,
+        `  note: asked only while their row stays as it is, as no change was found that their rule refuses: ${tried.untried.join(', ')}`,
       )
     const rounds = await checkTogether(service, random, () => isOver(0.8))
     if (rounds > 0)
