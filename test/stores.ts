@@ -57,8 +57,14 @@ const migrate = async (url: string, content?: Content): Promise<void> => {
   await close()
 }
 
+type Open = () => Promise<Session>
+
 /** The sessions of databases that are kept, and when the last change of each is over. */
-const kept = new WeakMap<Store, { readonly session: Session; last: Promise<unknown> }>()
+const kept = new WeakMap<Store, { readonly open: Open; last: Promise<unknown> }>()
+
+/** Has what changes or looks into a store share a session, which its owner opens once and closes: to connect takes longer than most changes. */
+export const keepSession = (store: Store, open: Open): void =>
+  void kept.set(store, { open, last: Promise.resolve() })
 
 /** Changes a store directly in one transaction, past any service on it. */
 export const filling = async <Result>(
@@ -67,10 +73,10 @@ export const filling = async <Result>(
 ): Promise<Result> => {
   const own = kept.get(store)
   if (own) {
-    const { session } = own
-    const done = own.last.then(() =>
-      session.transaction(() => work({ session, dialect: store.dialect })),
-    )
+    const done = own.last.then(async () => {
+      const session = await own.open()
+      return session.transaction(() => work({ session, dialect: store.dialect }))
+    })
     own.last = done.catch(() => {})
     return done
   }
@@ -157,7 +163,7 @@ export const filledDatabase = async (
     connect: url => postgresOf(url, of.content).session('filling'),
   })
   const store: Store = { ...postgresOf(url, of.content, of.pool), secrets }
-  kept.set(store, { session, last: Promise.resolve() })
+  keepSession(store, async () => session)
   if (!of.isKept) await fill(store)
   if (of.shared === undefined) return { store, drop }
   shared.set(of.shared, url)
@@ -181,11 +187,11 @@ export const lookInto = (
   store: Store,
 ): { readonly rows: Look; readonly close: () => Promise<void> } => {
   // To connect takes longer than most looks.
-  const own = kept.get(store)?.session
-  let session = own && Promise.resolve(own)
+  const own = kept.get(store)
+  let session: Promise<Session> | undefined
   return {
     rows: async (text, ...values) => {
-      session ??= store.session('reading')
+      session ??= own?.open() ?? store.session('reading')
       return (await session).query(queryFor(store, text, values))
     },
     close: async () => (own ? undefined : (await session)?.close()),

@@ -29,6 +29,7 @@ import { cachedReader, publishing } from '#read/read.ts'
 import { createApp } from '#serve/app.ts'
 import { settings as known } from '#settings.ts'
 import { freshDatabase, templateFor } from '../postgres/tools/database.ts'
+import { keepSession } from '../stores.ts'
 import { versions as libraryVersions } from '../support/library/versions.ts'
 import { roles } from '../support/roles.ts'
 import { longest, until } from '../support/wait.ts'
@@ -241,11 +242,12 @@ export const serveModel = async (
     return { status: response.status, text: await response.text(), headers: response.headers }
   }
   let session: ReturnType<Store['session']> | undefined
+  const open = async () => (session ??= store.session('filling'))
+  if (on === 'postgres') keepSession(store, open)
   const align: Service['align'] = async (table, next) => {
     if (on === 'sqlite') return
-    session ??= store.session('filling')
     const text = `select setval('${table}_id_seq', $1, false)::text`
-    await (await session).query({ text, values: [next] })
+    await (await open()).query({ text, values: [next] })
   }
   const close = async () => {
     await (await session)?.close()

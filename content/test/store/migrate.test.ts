@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import content from '#content/duet.config.ts'
 import { contentMigrations, machineMigrations } from '#engines/shared/migrations.ts'
 import { NewerStoreError } from '#engines/shared/store.ts'
-import { migrateSqlite, pendingMigrations, secretsOf } from '#engines/sqlite/migrate.ts'
+import { migrateSqlite, pendingMigrations } from '#engines/sqlite/migrate.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { pluck } from '#test/asking.ts'
 import { command } from '#test/commands.ts'
@@ -62,15 +62,6 @@ test('a store that is not there is made with its folder, and all migrations are 
     [1234],
   )
   assert.deepEqual(pendingMigrations(file, known), [])
-})
-
-test('migrating again applies nothing and keeps the keys', () => {
-  const { file } = fresh()
-  migrateSqlite(file, known)
-  const keys = secretsOf(file)
-  assert.equal(keys.cursor.length, 32)
-  assert.deepEqual(migrateSqlite(file, known), [])
-  assert.deepEqual(secretsOf(file), keys)
 })
 
 test('a store is brought from any of its earlier states to the newest, with its rows', () => {
