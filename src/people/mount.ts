@@ -136,10 +136,10 @@ const checkOrigin = (c: Http, { origins, url }: PeopleSettings, { gives }: AuthP
   const origin = header(c, 'origin')
   // The way back from a provider needs the cookie of its start, which a browser keeps for pages of that address alone.
   const [able, how] =
-    gives === 'Started' ? [[url], ` with a provider: start at ${url}`] : [origins, '']
+    gives === 'Started' ? [[url], `with a provider: start at ${url}`] : [origins, 'here']
   if (origin === undefined || able.includes(origin)) return
-  const told = `Pages of ${origin.slice(0, 200)} may not sign people in here${how}`
-  throw new ApiError(peopleErrors.INVALID_ORIGIN, told)
+  const from = origin.slice(0, 200)
+  throw new ApiError(peopleErrors.INVALID_ORIGIN, `Pages of ${from} may not sign people in ${how}`)
 }
 
 /** Mounts the paths of sign-in. */
