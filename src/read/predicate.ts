@@ -38,6 +38,8 @@ export type PredicateRows = {
    * and keeps them as they are until the end of the transaction.
    */
   readonly others: 'by key' | 'by row' | 'locked'
+  /** Tables whose rows keep counts of others. */
+  readonly counting?: ReadonlySet<string>
   /** The table whose rows have the alias `t`, so that its indexes of trigrams may be used. */
   readonly indexed?: string | undefined
   /** Whether values come from callers, so that the text of a statement must not have them. */
@@ -133,6 +135,10 @@ const pathSql = (
 const checked = (condition: Sql, { check }: PredicateRows): Sql =>
   check ? sql`${check} and ${condition}` : condition
 
+/** What holds a row that is looked at. One that counts others is held against their writers from the start: two that shared it would wait for each other. */
+export const heldBy = ({ shareClause, lockClause }: Dialect, counts: boolean): Sql =>
+  counts ? sql`${shareClause}${lockClause}` : shareClause
+
 const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRows): Sql => {
   const { rows: which, table, by, where, found } = predicate
   const { dialect, columnOf, others, hop = 1 } = rows
@@ -162,7 +168,7 @@ const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRow
     : sql`${column(to, columnName(by))} = ${columnOf('id')}`
   const inner = { ...other, columnOf: columnsOf(to) }
   const fits = checked(predicateSql(where, inner), rows)
-  const lock = others === 'locked' ? dialect.shareClause : sql``
+  const lock = others === 'locked' ? heldBy(dialect, !!rows.counting?.has(table)) : sql``
   // The one row is kept as it is also where it does not fit, since that may be what lets a write through.
   if (isOne && others === 'locked')
     return sql`exists (select 1 from (select * from ${name(table)} as ${name(to)} where ${link}${lock}) as ${name(to)}

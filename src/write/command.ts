@@ -137,7 +137,7 @@ export const conditionOf = (writing: Writing, entityName: string, rule: Rule | u
   const verdict = rule === undefined ? 'no' : judge(rule, viewer, model)
   if (verdict !== 'row' || !rule) return verdict === 'yes' ? sql`true` : sql`false`
   const rights = rowRights(model, entityName, rule, viewer).map(({ before }) => before)
-  return lockedSql({ dialect }, anyOf(rights), columnsOf(table))
+  return lockedSql({ dialect, model }, anyOf(rights), columnsOf(table))
 }
 
 /** The refusal of a viewer whose own row was deleted, before its command or while it ran. */
@@ -157,10 +157,21 @@ export const looksAt = (
 
 /** A predicate as a condition on a row with these columns; the other rows that it looks at stay as they are until the commit. */
 export const lockedSql = (
-  { dialect }: Pick<Writing, 'dialect'>,
+  { dialect, model }: Pick<Writing, 'dialect' | 'model'>,
   predicate: Predicate,
   columnOf: ColumnOf,
-): Sql => predicateSql(predicate, { dialect, columnOf, others: 'locked' })
+): Sql =>
+  predicateSql(predicate, { dialect, columnOf, others: 'locked', counting: countingTables(model) })
+
+const counting = new WeakMap<Model, ReadonlySet<string>>()
+
+/** The tables whose rows keep counts of others, which a write of those changes. */
+export const countingTables = (model: Model): ReadonlySet<string> =>
+  counting.getOrInsertComputed(model, ({ entities }) => {
+    const all = Object.values(entities)
+    const counts = all.filter(({ fields }) => Object.values(fields).some(({ kept }) => kept))
+    return new Set(counts.map(({ table }) => table))
+  })
 
 /** Remembers that a subject has a row, for good: once the row is deleted it is not made again. Gives a row if that was new. */
 export const rememberSubject = (digest: SqlValue): Sql =>

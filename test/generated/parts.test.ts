@@ -111,7 +111,7 @@ const entities = {
     },
     relations: { ingredient: one('ingredient', 'ingredientId') },
     policy: { read: anyone, create: signedIn, update: signedIn, delete: signedIn },
-    rest: { list: true, one: true, listing },
+    rest: { list: true, one: true, writes: ['create'], listing },
   }),
   tag: entity({
     description: '',
@@ -264,6 +264,19 @@ for (const on of engines)
       const rows = [{ title: title() }, { title: title(), guests }]
       const many = kitchen.say(1, 'POST /api/v2/recipes/bulk', { create: rows })
       await refused(many, 409, `create.1.${path}`)
+    })
+
+    test('a row that counts others is held against them from the start: two that shared it would wait for each other', async () => {
+      const [of] = (await whole(await salted()))?.ids ?? []
+      const texts: string[] = []
+      const note = (facts: unknown) => void texts.push(...(facts as JobFacts).statements())
+      const say = () => kitchen.say(1, 'POST /api/v2/notes', { text: title(), ingredientId: of })
+      jobs.start.subscribe(note)
+      const all = await Promise.all(Array.from({ length: 20 }, say))
+      jobs.start.unsubscribe(note)
+      assert.deepEqual(new Set(all.map(({ status }) => status)), new Set([201]))
+      const [insert = ''] = texts.filter(text => text.startsWith('insert into "notes"'))
+      assert.equal(insert.includes('for no key update'), on === 'postgres', insert)
     })
 
     test('of a thousand parts the one that may not be is named, and nothing is written', async () => {

@@ -11,6 +11,7 @@ import { claims } from '#write/claims.ts'
 import {
   type CommandDraft,
   conditionOf,
+  countingTables,
   type GuardedStep,
   idsOf,
   lockedSql,
@@ -111,7 +112,8 @@ const guardOfStep = (
   if (resolved && resolved.faults.length > 0)
     throw invalid(resolved.faults.map(({ path, message }) => ({ field: path, message })))
   const asSelf = resolved?.asSelf === true
-  const rows = { dialect, columnOf, others: 'locked', isBound: true } as const
+  const counting = countingTables(model)
+  const rows = { dialect, columnOf, others: 'locked', isBound: true, counting } as const
   const fits = resolved ? [predicateSql(resolved.predicate, rows)] : []
   if (id === undefined) {
     const guard = otherwise === undefined ? anyRows : { refused: () => error({}) }
