@@ -320,6 +320,7 @@ export const serveAction = (mount: Mount, action: RuledAction): RestHandler => {
   const { core, edge, style } = mount
   const { answers: entity, bytes: byteLimit, about, method } = action
   const guarded = guardedBy(action, core.model)
+  const isRefusing = refusesTags(action, core.model)
   return writing(mount, {
     kind: { does: 'action', action },
     readingFor: entity === null ? undefined : readings(mount, entity),
@@ -332,8 +333,7 @@ export const serveAction = (mount: Mount, action: RuledAction): RestHandler => {
         const bytes = byteLimit === undefined ? undefined : await plainBytes(c, byteLimit)
         const input = bytes ? {} : await jsonBody(c, edge.bodyLimit, bodyTypes, true)
         withoutParameters(c, style)
-        if (refusesTags(action, core.model))
-          refusePreconditions(c, ['If-Match', 'If-None-Match'], 'this action')
+        if (isRefusing) refusePreconditions(c, ['If-Match', 'If-None-Match'], 'this action')
         const sent = bytes ? { bytes: hash('sha256', bytes) } : input
         return {
           input,
