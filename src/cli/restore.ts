@@ -11,6 +11,7 @@ import { historyOf } from '#engines/shared/migrations.ts'
 import { restore, sumFileOf } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { columnName } from '#model/model.ts'
+import { fileFields } from '#model/stored-file.ts'
 import { ask, fileOf, modelFor } from '#serve/store.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
@@ -69,8 +70,7 @@ const trialOf = async (source: string, content: Content, files?: string): Promis
       }
     })
     if (files !== undefined) {
-      const { settings } = content
-      const model = modelFor(loadConfig(process.env, settings), content)
+      const model = modelFor(loadConfig(process.env, content.settings), content)
       const { count, faults } = await withOpened(store.session('reading'), session =>
         verifyFiles({ session, dialect: store.dialect, model }, copyIn(files), false),
       )
@@ -94,7 +94,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (file === '' && (check || files === undefined))
     throw new UsageError('FILE is missing: duet restore FILE')
   // A folder that is not there would be taken for an empty one.
-  if (files !== undefined) readdirSync(files)
+  if (files !== undefined && fileFields(content.entities).length > 0) readdirSync(files)
   if (check) return void process.stdout.write(await trialOf(resolve(file), content, files))
   if (files !== undefined)
     process.stdout.write(
