@@ -7,7 +7,7 @@ import { appendOnlyTrigger } from '#engines/postgres/schema.ts'
 import { openSession, raiseIds } from '#engines/postgres/store.ts'
 import type { Migration } from '#engines/shared/migrations.ts'
 import type { MovedTable } from '#engines/shared/moving.ts'
-import { queryOf, type Rows } from '#sql/engine.ts'
+import { queryOf, queryWith, type Rows } from '#sql/engine.ts'
 import { column, comma, join, name, type Sql, type SqlValue, sql, trusted } from '#sql/sql.ts'
 
 /** Rows as JSON of these columns, bytes as Base64. */
@@ -45,6 +45,8 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
     dialect,
     /** Begins with these tables; throws if the database has content of its own. */
     begin: async (tables: readonly MovedTable[]): Promise<void> => {
+      // The source may take long for a page, or to be compared.
+      await session.query(queryWith('set local idle_in_transaction_session_timeout = 0'))
       for (const { name: table } of tables)
         if (
           table !== 'secrets' &&
