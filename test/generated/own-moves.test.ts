@@ -47,19 +47,13 @@ test('append-only rows are moved with their references to rows of a later batch'
   await filling(store, async line => {
     const insert = manyInserter(line, event)
     for (const [id = null, nextId = null] of rows)
-      await insert([
-        new Map([
-          ['id', id],
-          ['nextId', nextId],
-        ]),
-      ])
+      await insert([new Map(Object.entries({ id, nextId }))])
     const source = { ...line.session, dialect: line.dialect }
     await target.transaction(async () => {
       await target.begin(tables)
       // It may wait for the source longer than a session that writes waits for anything else.
-      assert.deepEqual(await target.query(queryWith('show idle_in_transaction_session_timeout')), [
-        ['0'],
-      ])
+      const limit = queryWith('show idle_in_transaction_session_timeout')
+      assert.deepEqual(await target.query(limit), [['0']])
       await copyTables(source, target, tables)
       for (const table of await compare(source, target, tables))
         assert.ok(isSame(table), table.name)
