@@ -11,7 +11,6 @@ import { historyOf } from '#engines/shared/migrations.ts'
 import { restore, sumFileOf } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { columnName } from '#model/model.ts'
-import { fileFields } from '#model/stored-file.ts'
 import { ask, fileOf, modelFor } from '#serve/store.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
@@ -93,13 +92,15 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const { check, files } = values
   if (file === '' && (check || files === undefined))
     throw new UsageError('FILE is missing: duet restore FILE')
-  // A folder that is not there would be taken for an empty one.
-  if (files !== undefined && fileFields(content.entities).length > 0) readdirSync(files)
   if (check) return void process.stdout.write(await trialOf(resolve(file), content, files))
-  if (files !== undefined)
-    process.stdout.write(
-      `${await withFiles(content, store => copyFiles(copyIn(files), store, true))}\n`,
-    )
+  if (files !== undefined) {
+    const done = await withFiles(content, store => {
+      // A folder that is not there would be taken for an empty one.
+      readdirSync(files)
+      return copyFiles(copyIn(files), store, true)
+    })
+    process.stdout.write(`${done}\n`)
+  }
   if (file === '') return
   const store = fileOf(loadConfig(process.env, content.settings), `put a copy back with ${tool}`)
   const { size } = await restore(resolve(file), store, {

@@ -1,6 +1,6 @@
 /** Files of rows on the command line: looked for, backed up and put back. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -83,12 +83,20 @@ test('files are verified, backed up with their store, damaged, found so, and put
 test('a copy without a file of the rows cannot be restored, and says whose it is', async () => {
   const backup = at('alone.db')
   await duet(0, 'backup', backup)
-  mkdirSync(at('empty'), { recursive: true })
   const told = await duet(1, 'restore', '--check', backup, '--files', at('empty'))
   assert.match(
     told,
     /empty lacks files of rows:\nduet: application 1, cv "cv.pdf": its bytes are missing/,
   )
+})
+
+test('a store that has no file yet is backed up with none, and put back', async () => {
+  const own = { DUET_DATABASE_URL: `sqlite:${at('new/duet.db')}` }
+  const [backup, files] = [at('new.db'), ['--files', at('new/copy')]]
+  for (const args of [['migrate'], ['backup', backup, ...files], ['restore', backup, ...files]]) {
+    const { code, stderr } = await command(args, own)
+    assert.equal(code, 0, stderr)
+  }
 })
 
 test('a content without files has none to copy, which is no fault of a backup of all', async () => {
