@@ -31,7 +31,7 @@ const hold = (
   return { done, letGo }
 }
 
-const patient = { longestWait: 60_000 }
+const patient = { longestWait: 60_000, what: 'long reads' }
 const code = (of: string) => ({ code: of })
 
 test('callers take turns: one who asks once does not wait behind all that another asked before [H5]', async () => {
@@ -76,7 +76,7 @@ test('a caller holds at most half the slots, and all of them together no more th
 })
 
 test('one who waits too long is refused, and its slot is free', async () => {
-  const lane = createSlowLane({ concurrency: 1, waiting: 1, longestWait: 1 })
+  const lane = createSlowLane({ concurrency: 1, waiting: 1, ...patient, longestWait: 1 })
   const first = hold(lane, callerNamed('first'))
   await assert.rejects(hold(lane, callerNamed('second')).done, code('OVERLOADED'))
   await assert.rejects(hold(lane, callerNamed('third')).done, code('OVERLOADED'))

@@ -1,5 +1,5 @@
 /** A lane of slow work, such as reads: little runs at a time, a bounded number waits, and callers take turns. */
-import { ApiError } from '#errors.ts'
+import { ApiError, overloaded } from '#errors.ts'
 
 /** Who asks, and how to hear that nobody waits for the answer any more. */
 export type Asking = {
@@ -13,25 +13,15 @@ type SlowLaneLimits = {
   /** How long one may wait, in milliseconds. */
   readonly longestWait: number
   /** What waits there, in the plural. */
-  readonly what?: string
+  readonly what: string
 }
 
-/** How many slow reads may wait in one process. */
-export const usualWaiting = 64
-
-const overloaded = (message: string) => new ApiError('OVERLOADED', message, { retryAfter: 2 })
-
-/** The error for a read that ran until its time was up. */
-export const tookTooLong = () =>
-  new ApiError('TIMEOUT', 'Reading took too long; ask for less', { retryAfter: 5 })
-
 /** A lane in which nobody is yet. */
-export const createSlowLane = (limits: SlowLaneLimits) => {
-  const { concurrency, waiting, longestWait, what = 'long reads' } = limits
+export const createSlowLane = ({ concurrency, waiting, longestWait, what }: SlowLaneLimits) => {
   const size = concurrency + waiting
-  /** The caller of each read that runs or waits. */
+  /** The caller of all that runs or waits, each time. */
   const callers: string[] = []
-  /** How to begin the reads that wait, by caller; the first caller is the one whose turn was longest ago. */
+  /** How to begin what waits, by caller; the first caller is the one whose turn was longest ago. */
   const turns = new Map<string, Set<() => void>>()
   let running = 0
 
@@ -50,8 +40,8 @@ export const createSlowLane = (limits: SlowLaneLimits) => {
       if (own.size === 0 && turns.get(caller) === own) turns.delete(caller)
       reject(error)
     }
-    const late = `Other ${what} took all the time; ask for less, or try again soon`
-    const timer = setTimeout(() => giveUp(overloaded(late)), longestWait)
+    const late = `Other ${what} took all the time; try again soon`
+    const timer = setTimeout(() => giveUp(overloaded(late, 2)), longestWait)
     gone.addEventListener('abort', () => giveUp(gone.reason))
     return promise.finally(() => clearTimeout(timer))
   }
@@ -80,12 +70,9 @@ export const createSlowLane = (limits: SlowLaneLimits) => {
     { caller: callerOf, onGone }: Asking,
   ): Promise<Result> => {
     const caller = callerOf?.() ?? ''
-    if (callers.length >= size)
-      throw overloaded(`Too many ${what} are waiting; ask for less, or try again soon`)
+    if (callers.length >= size) throw overloaded(`Too many ${what} are waiting; try again soon`, 2)
     if (callers.filter(one => one === caller).length >= Math.ceil(size / 2))
-      throw overloaded(
-        `Too many of your ${what} are waiting; wait for their answers, or ask for less`,
-      )
+      throw overloaded(`Too many of your ${what} are waiting; wait for their answers`, 2)
     callers.push(caller)
     const client = new AbortController()
     const gone = client.signal

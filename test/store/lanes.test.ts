@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { usualWaiting } from '#base/slow-lane.ts'
+import { slowReads } from '#engines/shared/slow-reads.ts'
 import type { ReadOptions } from '#sql/engine.ts'
 import { type Answered, createWorld, forAllTests, type World } from '#test/market.ts'
 import { sqliteTest as it } from '#test/stores.ts'
@@ -127,7 +127,7 @@ test('a slow read whose client hangs up leaves the lane, and has a line with 499
 })
 
 test('the lane takes half its places from one caller and no more, and from all together what it has', async () => {
-  const size = places + usualWaiting
+  const size = places + slowReads.waiting
   const callers = ['a', 'b', 'c'].map(callerNamed)
   const [first, second, third] = callers as [
     ReturnType<typeof callerNamed>,

@@ -1,7 +1,7 @@
 /** The engine of a PostgreSQL store: reads on the primary and its replicas, each write in a transaction. */
 import { placeIn } from '#base/database-url.ts'
 import { endsWithin } from '#base/retry.ts'
-import { createSlowLane, usualWaiting } from '#base/slow-lane.ts'
+import { createSlowLane } from '#base/slow-lane.ts'
 import { dialect } from '#engines/postgres/dialect.ts'
 import { isConflict, UnreachableError } from '#engines/postgres/errors.ts'
 import type { PostgresServing } from '#engines/postgres/options.ts'
@@ -10,6 +10,7 @@ import { createCluster, createReader } from '#engines/postgres/reader.ts'
 import { discoverReplicas, type ReplicaSource } from '#engines/postgres/replicas.ts'
 import { createServer, type ServerOptions } from '#engines/postgres/server.ts'
 import { createRateCounts, createWriter } from '#engines/postgres/writer.ts'
+import { slowReads } from '#engines/shared/slow-reads.ts'
 import type { Engine } from '#engines/shared/store.ts'
 import { ApiError } from '#errors.ts'
 import { queryWith, type ReadOptions } from '#sql/engine.ts'
@@ -48,8 +49,8 @@ export const openPostgres = (options: PostgresServing): Engine => {
   const lane = createSlowLane({
     // If the replicas are still to be found, there is one at least.
     concurrency: options.pool * (1 + ('patroni' in replicas ? 1 : replicas.length)),
-    waiting: usualWaiting,
     longestWait: options.readTimeout,
+    ...slowReads,
   })
   /** In the slow lane, where work is cancelled when its client is gone. */
   const inLane = <Result>(

@@ -1,7 +1,8 @@
 /** The slow lane of a SQLite file: reads in threads, which are started when reads need them, each doing one thing at a time. */
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createSlowLane, tookTooLong, usualWaiting } from '#base/slow-lane.ts'
+import { createSlowLane } from '#base/slow-lane.ts'
+import { slowReads, tookTooLong } from '#engines/shared/slow-reads.ts'
 import type { SqliteOptions } from '#engines/sqlite/file.ts'
 import {
   createNumbers,
@@ -144,8 +145,9 @@ export const openReaderPool = (
   const { readers = Math.max(1, availableParallelism() - 1) } = options
   const lane = createSlowLane({
     concurrency: Math.max(1, Math.floor(readers / lanes)),
-    waiting: Math.ceil(usualWaiting / lanes),
+    waiting: Math.ceil(slowReads.waiting / lanes),
     longestWait: readTimeout,
+    what: slowReads.what,
   })
   const all = new Set<SlowReader>()
   const idle: SlowReader[] = []

@@ -1,6 +1,6 @@
 /** A thread for slow reads, with a connection of its own: they hold up nobody but each other. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { tookTooLong } from '#base/slow-lane.ts'
+import { tookTooLong } from '#engines/shared/slow-reads.ts'
 import { connect, endRead, lookWhileReading } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import type { ReaderReply, ReaderSetup, ReaderTask } from '#engines/sqlite/protocol.ts'

@@ -1,6 +1,6 @@
 /** The single writer: a thread with the only writing connection, which commits jobs in groups: one flush to the disk holds for all of a group commit. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { tookTooLong } from '#base/slow-lane.ts'
+import { tookTooLong } from '#engines/shared/slow-reads.ts'
 import { countCommits, type Watcher } from '#engines/sqlite/changes.ts'
 import {
   BUSY,
