@@ -89,7 +89,8 @@ export const boundForm = (
   const allOf = (one: Predicate): readonly Predicate[] =>
     one.kind === 'and' ? one.of.flatMap(allOf) : [one]
   const formOf = (one: unknown): string => {
-    if (Array.isArray(one)) return `[${one.map(formOf).sort().join()}]`
+    // Lists are filled up with their last value, which says nothing more.
+    if (Array.isArray(one)) return `[${[...new Set(one.map(formOf))].sort().join()}]`
     if (!isObject(one)) return JSON.stringify(one) ?? ''
     if (one.kind === 'slot') return formOf(valueIn(Number(one.slot)))
     // Where a comparison is written is no part of what it says.

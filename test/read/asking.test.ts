@@ -56,7 +56,7 @@ describe('a condition of a caller', () => {
     for (const [of, same] of [
       [{ and: [one, other] }, { ...other, ...one }],
       [{ or: [one, other] }, { or: [other, one] }],
-      [{ stock: { in: [2, 1] } }, { stock: { in: [1, 2] } }],
+      [{ stock: { in: [3, 2, 1] } }, { stock: { in: [1, 2, 3] } }],
     ])
       assert.equal(bound(of), bound(same), JSON.stringify(of))
     const all = [one, other, { stock: 2 }, { stock: { in: [1, 2] } }, { category: '1' }, {}]
