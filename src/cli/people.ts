@@ -29,18 +29,19 @@ ends all sessions. keys retire gives up the keys that sign tokens, and which sec
 used with: for a DUET_PEOPLE_SECRET that is lost, or was seen by others. The server may run
 meanwhile.`
 
-const withPeople = <Result>(
+/** Does something to somebody's row, and says what, such as `user 1 is blocked`. */
+const changed = (
   content: Content,
   people: People,
-  work: (store: ContentStore, find: (who: string) => Promise<number>) => Promise<Result>,
-): Promise<Result> =>
-  withStore(content, 'filling', store =>
-    work(store, async who => {
-      const id = await found(store, people, who)
-      if (id !== undefined) return id
+  who: string,
+  work: (store: ContentStore, id: number) => Promise<string>,
+): Promise<void> =>
+  withStore(content, 'filling', async store => {
+    const id = await found(store, people, who)
+    if (id === undefined)
       throw new UsageError(`there is no ${people.entity} ${who}: name one by address or id`)
-    }),
-  )
+    process.stdout.write(`${people.entity} ${id} ${await work(store, id)}\n`)
+  })
 
 /** The id of the row of an address, or of an id. */
 const found = async (store: ContentStore, people: People, who: string) => {
@@ -134,9 +135,10 @@ const block = async (content: Content, people: People, who: string, isBlocked: b
   const usual = typeof initial === 'object' && 'value' in initial ? initial.value : null
   const free = usual === blocked.value ? values.find(one => one !== blocked.value) : usual
   const value = isBlocked ? blocked.value : (free ?? null)
-  await withPeople(content, people, async (store, find) =>
-    change(store, people, await find(who), blocked.field, value),
-  )
+  await changed(content, people, who, async (store, id) => {
+    await change(store, people, id, blocked.field, value)
+    return isBlocked ? 'is blocked' : 'is not blocked any more'
+  })
 }
 
 const forms = ['add', 'list', 'role', 'block', 'unblock', 'signout', 'keys']
@@ -161,26 +163,28 @@ export const run = async (
     case 'role':
       only(2, ' WHO ROLE')
       roleIn(content, role)
-      return withPeople(content, people, async (store, find) =>
-        change(store, people, await find(who), people.role, role),
-      )
+      return changed(content, people, who, async (store, id) => {
+        await change(store, people, id, people.role, role)
+        return `has the role ${role}`
+      })
     case 'block':
     case 'unblock':
       only(1, ' WHO')
       return block(content, people, who, verb === 'block')
     case 'signout':
       only(1, ' WHO')
-      return withPeople(content, people, async (store, find) => {
-        const id = await find(who)
-        await ask(store, sql`delete from auth_sessions where user_id = ${id}`)
+      return changed(content, people, who, async (store, id) => {
+        const ended = sql`delete from auth_sessions where user_id = ${id} returning id`
+        return `is signed out; sessions ended: ${(await ask(store, ended)).length}`
       })
     case 'keys':
       if (args.join(' ') !== 'retire') throw new UsageError('it is duet people keys retire')
-      return withPeople(content, people, async store => {
+      return withStore(content, 'filling', async store => {
         await store.session.transaction(async () => {
           await ask(store, retireKeys)
           await ask(store, forgetSecret)
         })
+        process.stdout.write('the keys that sign tokens are given up: the next sign-in makes one\n')
       })
     default:
       throw unknownWord('form', verb, forms)

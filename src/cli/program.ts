@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import '#base/older-node.ts'
 import { optionsOf } from '#base/shape.ts'
 import { nearest } from '#base/text.ts'
+import { UsageError } from '#cli/arguments.ts'
 import { runCommand } from '#cli/run.ts'
 import { settingsBeside } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -22,12 +23,13 @@ const configOf = (argv: readonly string[]) => {
   if (argument === undefined) return { argv }
   const isApart = argument === '--config'
   const file = isApart ? argv[at + 1] : argument.slice('--config='.length)
-  if (!file) throw new Error('--config needs a file, such as --config ../shop/duet.config.ts')
+  if (!file || file.startsWith('-'))
+    throw new UsageError('--config needs a file, such as --config ../shop/duet.config.ts')
   if (!existsSync(file)) throw new Error(`there is no file ${file}: let --config name one`)
   if (statSync(file).isDirectory())
     throw new Error(`${file} is a folder: let --config name the duet.config.ts in it`)
   const others = argv.toSpliced(at, isApart ? 2 : 1)
-  if (others.some(isConfig)) throw new Error('--config is given twice; give it once')
+  if (others.some(isConfig)) throw new UsageError('--config is given twice; give it once')
   return { file: resolve(file), argv: others }
 }
 

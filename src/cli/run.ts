@@ -68,13 +68,15 @@ const dispatch = async (
 
 ${list.join('\n')}
 
-duet COMMAND --help tells more. The documents are in ${documents}/: settings, which
+duet help COMMAND tells more. The documents are in ${documents}/: settings, which
 come from the environment, in settings.md. The content is the duet.config.ts of this folder,
 or that of --config FILE.
 `)
     if (name === undefined) process.exitCode = 2
     return
   }
+  if (name.startsWith('-'))
+    throw new UsageError(`there is no ${name} before the command: duet --help lists the commands`)
   const found = own(all, name)
   const names = listed.map(([name]) => name)
   if (!found) throw unknownWord('command', name, names, '; duet --help lists them')
@@ -108,9 +110,10 @@ or that of --config FILE.
  */
 export const runCommand = async (
   load: (() => Promise<Content>) | undefined,
-  argv: readonly string[],
+  given: readonly string[],
   file?: string,
 ): Promise<void> => {
+  const argv = isHelp(given[0]) && given[1] !== undefined ? [given[1], '--help'] : given
   endUnlessHandled()
   endWithout(process.stdout)
   if (argv[0] === '--version' || argv[0] === '-v')

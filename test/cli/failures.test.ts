@@ -128,8 +128,11 @@ test('a content that is wrong is one line without a stack, and so is a bug in on
     run('', '--config', '.').stderr,
     'duet: . is a folder: let --config name the duet.config.ts in it\n',
   )
-  assert.equal(
-    run('', '--config', 'duet.config.ts', '--config=x').stderr,
-    'duet: --config is given twice; give it once\n',
-  )
+  for (const [args, message] of [
+    [['--config', 'duet.config.ts', '--config=x'], '--config is given twice; give it once'],
+    [['--config'], '--config needs a file, such as --config ../shop/duet.config.ts'],
+  ] as const) {
+    const { status, stderr } = run('', ...args)
+    assert.deepEqual([status, stderr], [2, `duet: ${message}\n`])
+  }
 })

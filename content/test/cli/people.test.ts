@@ -53,13 +53,16 @@ test('the first admin of a production store signs in by the link that people add
   assert.equal(list.stdout, '1  Ada@example.org  New member  (admin, unproved, 1 session)\n')
   await people('add', '--email', 'eve@example.org', '--name', 'Eve\n3  \u001b[2K')
   assert.match((await people('list')).stdout, /\n2 {2}eve@example\.org {2}Eve 3 {3}\[2K {2}\(user/)
-  assert.equal((await people('role', 'ada@example.org', 'user')).code, 0)
-  assert.equal((await people('block', '1')).code, 0)
+  assert.equal(
+    (await people('role', 'ada@example.org', 'user')).stdout,
+    'user 1 has the role user\n',
+  )
+  assert.equal((await people('block', '1')).stdout, 'user 1 is blocked\n')
   assert.match((await people('list')).stdout, /\(user, blocked, unproved, 1 session\)/)
   assert.equal((await tokenOf()).status, 403)
-  assert.equal((await people('unblock', '1')).code, 0)
+  assert.equal((await people('unblock', '1')).stdout, 'user 1 is not blocked any more\n')
   assert.equal((await tokenOf()).status, 200)
-  assert.equal((await people('signout', '1')).code, 0)
+  assert.equal((await people('signout', '1')).stdout, 'user 1 is signed out; sessions ended: 1\n')
   assert.equal((await tokenOf()).status, 401)
   assert.match(
     (await people('role', '1', 'king')).stderr,
@@ -93,6 +96,7 @@ test('the first admin of a production store signs in by the link that people add
     1,
   )
   await rotated.end()
+  assert.match((await people('keys', 'retire')).stdout, /^the keys that sign tokens are given up: /)
   await change('drop table auth_accounts')
   await assert.rejects(serve(other), /the store lacks auth_accounts, a table of sign-in/)
 })

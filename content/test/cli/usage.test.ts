@@ -41,6 +41,7 @@ test('every command has a help that begins with how it is used, whatever the set
   }
   const { code, stdout, stderr } = await command(['serve', '--help'], { DUET_PORT: 'nonsense' })
   assert.deepEqual([code, stdout, stderr], [0, `${serveCommand.help}\n`, ''])
+  assert.equal((await command(['help', 'serve'])).stdout, stdout)
 })
 
 test('the overview names every command, as help with exit 0 and for nothing at all with exit 2', async () => {
@@ -104,6 +105,13 @@ test('wrong usage is one line that names what is wrong and where to read on, and
         2,
         /--port.*\(duet serve --help tells more\)/,
       ],
+      [
+        'help of a misspelt command',
+        ['help', 'sevre'],
+        2,
+        /no command sevre; did you mean serve\?$/m,
+      ],
+      ['an option first', ['--port', '80', 'serve'], 2, /there is no --port before the command/],
       ['a misspelt command', ['sevre'], 2, /there is no command sevre; did you mean serve\?$/m],
       [
         'a misspelt option',
