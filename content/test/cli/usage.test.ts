@@ -100,12 +100,6 @@ test('wrong usage is one line that names what is wrong and where to read on, and
       ],
       ['an unknown command', ['destroy'], 2, /there is no command destroy; duet --help lists them/],
       [
-        'an unknown option',
-        ['serve', '--port', '80'],
-        2,
-        /--port.*\(duet serve --help tells more\)/,
-      ],
-      [
         'help of a misspelt command',
         ['help', 'sevre'],
         2,
@@ -176,7 +170,6 @@ const wrong: readonly (readonly [string, CliCommand, readonly string[], RegExp])
     /^--ttl must be .* at most 24h, not 25h$/,
   ],
   ['a life of nothing', token, ['--user', '1', '--ttl', '0s'], /^--ttl must be/],
-  ['a life without unit', token, ['--user', '1', '--ttl', '60'], /^--ttl must be/],
   ['an import of nothing', importRows, [], /^KIND must be one of .*, not nothing$/],
   [
     'an import of an unknown kind',
