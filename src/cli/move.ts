@@ -17,7 +17,6 @@ import { keyOf, type MovedTable, pageBehind, type Side } from '#engines/shared/m
 import { StoreInUseError } from '#engines/sqlite/file.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/store.ts'
 import { checkMoved } from '#files/former.ts'
-import { fileStoreAt } from '#files/s3.ts'
 import type { Entity } from '#model/entity.ts'
 import { longest } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
@@ -181,10 +180,11 @@ const movedFiles = async (
   content: Content,
   place: string | undefined,
 ): Promise<string | undefined> => {
-  const files = filesOf(config, modelFor(config, content))
-  if (!files) return undefined
-  if (place === undefined) return files.place
-  process.stdout.write(`${await copyFiles(files.store, fileStoreAt(place))}\n`)
+  const filesBy = (by: Config) => filesOf(by, modelFor(by, content))
+  const files = filesBy(config)
+  if (!files || place === undefined) return files?.place
+  const to = filesBy(loadConfig({ ...process.env, DUET_FILES: place }, content.settings))
+  if (to) process.stdout.write(`${await copyFiles(files.store, to.store)}\n`)
   return place
 }
 
@@ -213,6 +213,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     if (!(cause instanceof StoreInUseError)) throw cause
     throw new Error(`a server serves ${store.label}: stop the server first, then move`, { cause })
   }
+  let place: string | undefined
   try {
     await store.migrate()
     // Loaded only here: their driver would delay every other command.
@@ -236,6 +237,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       await target.raise(await highestIds(source))
     }
     try {
+      // Before the rows: where they are there, no other move is made.
+      place = await movedFiles(config, content, values.files)
       await withOpened(store.session('filling'), session =>
         // A transaction that writes nothing: no other command writes either until it ends.
         session.transaction(() =>
@@ -252,7 +255,6 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     release()
   }
   const { label } = await storeOf({ ...config, store: { kind: 'postgres', url: to } }, content)
-  const place = await movedFiles(config, content, values.files)
   process.stdout.write(
     `moved ${store.label} to ${label}; set DUET_DATABASE_URL to that database${place === undefined ? '' : `, and DUET_FILES to ${place}`}, and start the server\n`,
   )

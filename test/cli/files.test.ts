@@ -190,6 +190,8 @@ test('a move takes the bytes of files along where it is told to', {
   }
   const { url } = await freshDatabase()
   const target = join(folder, 'target')
+  const refused = await run('move', '--to', url, '--files', 's3://shop?endpont=http://x')
+  assert.match(refused.stderr, /DUET_FILES must be a folder, or s3:/)
   const moved = await run('move', '--to', url, '--files', target)
   assert.equal(moved.code, 0, moved.stderr)
   const own = join(dirname(file), 'files')
