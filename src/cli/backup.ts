@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join, parse, resolve } from 'node:path'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
-import { copyFiles, copyIn, withFiles, withoutFiles } from '#cli/files.ts'
+import { copyFiles, copyIn, refuseOwn, withFiles, withoutFiles } from '#cli/files.ts'
 import { progress } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
@@ -105,6 +105,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const isSeries = keep !== undefined || to !== undefined
   if (isSeries && (file !== '' || force))
     throw new UsageError('--keep and --to name the backups by themselves: leave out the rest')
+  for (const target of [file, to, files]) if (target) refuseOwn(content, target)
   // The files come after the store: those that its rows name stay for 30 days, whoever changes the rows meanwhile.
   const copyAll = async (into: string) => {
     const done = await withFiles(content, store => {

@@ -3,7 +3,7 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { filesOfSettings } from '#cli/files.ts'
+import { filesOfSettings, refuseOwn } from '#cli/files.ts'
 import { goOnWithout, progress } from '#cli/terminal.ts'
 import { exporting, hasFiles } from '#cli/transfer/files.ts'
 import { rawCsv, writers } from '#cli/transfer/format.ts'
@@ -52,6 +52,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     throw new UsageError(`--format must be ndjson or csv, not ${format}`)
   if (values.raw && format !== 'csv')
     throw new UsageError('--raw is for CSV: leave it out, or give --format csv')
+  if (file !== undefined) refuseOwn(content, file)
   const writer = values.raw ? rawCsv : writers[format]
   const write = async (store: ContentStore): Promise<void> => {
     const entity = entityOf(store.model, kind.entity)

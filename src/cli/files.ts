@@ -1,14 +1,18 @@
 /** `duet files`: whether the bytes of all files of rows are there and are those that were stored; and copies of a store of files. */
 import { createHash } from 'node:crypto'
-import { resolve } from 'node:path'
+import { resolve, sep } from 'node:path'
+import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError, unknownWord } from '#cli/arguments.ts'
 import { explain, progress } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content, ContentStore } from '#content.ts'
+import type { Store } from '#engines/shared/store.ts'
+import { realOf } from '#engines/sqlite/backup.ts'
 import { folderStore } from '#files/folder.ts'
 import type { FileStore } from '#files/store.ts'
 import { columnName } from '#model/model.ts'
 import { fileFields, type StoredFile } from '#model/stored-file.ts'
+import { secretFile } from '#serve/auth.ts'
 import { ask, filesOf, modelFor, withStore } from '#serve/store.ts'
 import { name, sql } from '#sql/sql.ts'
 
@@ -128,6 +132,34 @@ export const verifyFiles = async (
     }
   }
   return { count, faults }
+}
+
+/** Gives how many files the rows of a store have; throws with the first that a store of files lacks. */
+export const checkFiles = async (
+  { session, dialect }: Store,
+  content: Content,
+  files: FileStore,
+): Promise<number> => {
+  const model = modelFor(loadConfig(process.env, content.settings), content)
+  const { count, faults } = await withOpened(session('reading'), open =>
+    verifyFiles({ session: open, dialect, model }, files, false),
+  )
+  const lacks = `${files.label} lacks ${faults.length} of ${count} files of rows, such as these:`
+  if (faults.length > 0) throw new Error([lacks, ...faults.slice(0, 20)].join('\n'))
+  return count
+}
+
+/** Throws where a command would write over a store or its secrets, or among its files. */
+export const refuseOwn = (content: Content, target: string): void => {
+  const config = loadConfig(process.env, content.settings)
+  const { store } = config
+  const own = ['secret', 'people-secret'].map(name => secretFile(config, name))
+  if (store.kind === 'sqlite') own.push(store.file)
+  const files = filesOf(config, modelFor(config, content))
+  if (files) own.push(files.place)
+  const at = realOf(resolve(target)) + sep
+  if (own.some(path => at.startsWith(realOf(resolve(path)) + sep)))
+    throw new Error(`${target} is the store itself, its secret or among its files: name another`)
 }
 
 export const run = async (args: readonly string[], content: Content): Promise<void> => {

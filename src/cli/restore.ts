@@ -4,14 +4,22 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { withOpened } from '#base/with-opened.ts'
 import { readArgs, UsageError } from '#cli/arguments.ts'
-import { copyFiles, copyIn, verifyFiles, withFiles, withoutFiles } from '#cli/files.ts'
+import {
+  checkFiles,
+  copyFiles,
+  copyIn,
+  filesOfSettings,
+  withFiles,
+  withoutFiles,
+} from '#cli/files.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
 import { restore, sumFileOf } from '#engines/sqlite/backup.ts'
 import { sqliteStore } from '#engines/sqlite/store.ts'
 import { columnName } from '#model/model.ts'
-import { ask, fileOf, modelFor } from '#serve/store.ts'
+import { fileFields } from '#model/stored-file.ts'
+import { ask, fileOf, storeOf } from '#serve/store.ts'
 import { name, type Sql, sql } from '#sql/sql.ts'
 
 const tool = 'pg_restore --clean --if-exists --single-transaction --dbname=URL FILE'
@@ -69,12 +77,7 @@ const trialOf = async (source: string, content: Content, files?: string): Promis
       }
     })
     if (files !== undefined) {
-      const model = modelFor(loadConfig(process.env, content.settings), content)
-      const { count, faults } = await withOpened(store.session('reading'), session =>
-        verifyFiles({ session, dialect: store.dialect, model }, copyIn(files), false),
-      )
-      if (faults.length > 0)
-        throw new Error(`${files} lacks files of rows:\n${faults.slice(0, 20).join('\n')}`)
+      const count = await checkFiles(store, content, copyIn(files))
       lines.push(`${'files'.padEnd(14)} ${count.toLocaleString('en').padStart(12)}`)
     }
     const found = newest.plural && `${new Date(newest.time).toISOString()}, in ${newest.plural}`
@@ -102,7 +105,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     process.stdout.write(`${done}\n`)
   }
   if (file === '') return
-  const store = fileOf(loadConfig(process.env, content.settings), `put a copy back with ${tool}`)
+  const config = loadConfig(process.env, content.settings)
+  const store = fileOf(config, `put a copy back with ${tool}`)
   const { size } = await restore(resolve(file), store, {
     force: values.force === true,
     tables: Object.values(content.entities).map(({ table }) => table),
@@ -110,4 +114,9 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   })
   const lacks = withoutFiles(content, files, 'duet files verify looks for them')
   process.stdout.write(`restored ${file} to ${store}, ${size.toLocaleString('en')} bytes${lacks}\n`)
+  if (files === undefined || fileFields(content.entities).length === 0) return
+  const restored = await storeOf(config, content)
+  if ((await restored.pending()).length === 0)
+    return void (await checkFiles(restored, content, filesOfSettings(content)))
+  process.stdout.write('duet files verify looks for its files once duet migrate has run\n')
 }

@@ -1,4 +1,5 @@
 /** A command and who started it: progress on a terminal, errors as sentences, the signals that end it, and streams that nobody reads. */
+import { dirname } from 'node:path'
 import { Failure } from '#errors.ts'
 
 const width = 28
@@ -60,6 +61,9 @@ const unknownHost = ({ hostname }: SystemError) =>
 const fullDisk = ({ dest, path }: SystemError) =>
   `the disk of ${dest ?? path ?? 'the store, or of what is written,'} is full: make room there`
 
+const noTemporary = ({ code, path = '' }: SystemError) =>
+  `no folder can be made in ${dirname(path)} (${code}): set TMPDIR to one that this user may write`
+
 const another = 'name another path, that of the store in DUET_DATABASE_URL'
 const elsewhere = `${another}; or give this user the right to it`
 
@@ -88,7 +92,8 @@ export const explain = (error: unknown): string => {
   // What a caller is told lacks the reason, which is for an operator.
   if (error.cause instanceof Failure) return explain(error.cause)
   const system = (error instanceof Failure ? error.cause : error) as SystemError | undefined
-  const remedy = system?.errcode === 13 ? fullDisk : remedies[String(system?.code)]
+  const known = system?.errcode === 13 ? fullDisk : remedies[String(system?.code)]
+  const remedy = system?.syscall === 'mkdtemp' ? noTemporary : known
   // A remedy without a path is for what the settings name here, which a server somewhere else is not.
   const isHere = error === system || system?.path !== undefined
   return system && remedy && isHere ? remedy(system) : error.message

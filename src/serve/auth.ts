@@ -84,7 +84,7 @@ export const ownFiles = (config: Config): readonly string[] => {
 }
 
 /** The file of a secret of development: beside a SQLite store, else where such a store would be by default. */
-const secretFile = ({ store }: Config, name = 'secret'): string =>
+export const secretFile = ({ store }: Config, name = 'secret'): string =>
   store.kind === 'sqlite' ? join(dirname(store.file), name) : resolve('data', name)
 
 /** Where the keys of tokens come from, as an operator knows it. */

@@ -62,6 +62,7 @@ test('a file of a command that cannot be reached or written is not taken for the
       /^\/a is on a disk that cannot be written; name another path, /,
     ],
     [{ code: 'ENOSPC', path: '/a', dest: '/b' }, /^the disk of \/b is full: make room there$/],
+    [{ code: 'ENOENT', syscall: 'mkdtemp', path: '/t/x' }, /in \/t \(ENOENT\): set TMPDIR to one/],
     [{ code: 'ERR_SQLITE_ERROR', errcode: 13 }, /^the disk of the store, or .* is full: make room/],
   ] as const)
     assert.match(explain(Object.assign(new Error('failed'), error)), sentence)

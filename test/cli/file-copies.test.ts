@@ -1,6 +1,6 @@
 /** Files of rows on the command line: looked for, backed up and put back. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -83,10 +83,15 @@ test('files are verified, backed up with their store, damaged, found so, and put
 test('a copy without a file of the rows cannot be restored, and says whose it is', async () => {
   const backup = at('alone.db')
   await duet(0, 'backup', backup)
+  mkdirSync(at('empty'))
+  renameSync(stored, at('aside'))
+  const put = await duet(1, 'restore', backup, '--force', '--files', at('empty'))
+  assert.match(put, /\nrestored .*\n.*files lacks 1 of 1 files of rows, .*\n.*application 1, cv/)
+  renameSync(at('aside'), stored)
   const told = await duet(1, 'restore', '--check', backup, '--files', at('empty'))
   assert.match(
     told,
-    /empty lacks files of rows:\nduet: application 1, cv "cv.pdf": its bytes are missing/,
+    /empty lacks 1 of 1 files of rows, such as these:\nduet: application 1, cv "cv.pdf": its bytes are missing/,
   )
 })
 
@@ -112,4 +117,13 @@ test('what cannot be meant is told in a sentence', async () => {
   assert.match(await duet(2, 'files'), /say what to do: duet files verify/)
   assert.match(await duet(2, 'files', 'verifi'), /did you mean verify\?/)
   assert.match(await duet(2, 'restore', '--check', '--files', at('copy')), /FILE is missing/)
+  writeFileSync(at('secret'), 'kept')
+  for (const args of [
+    ['backup', at('secret'), '--force'],
+    ['backup', at('files/backup.db')],
+    ['backup', '--keep', '1', '--to', at('files')],
+    ['backup', '--files', at('files')],
+    ['export', 'applications', at('duet.db'), '--format', 'csv'],
+  ])
+    assert.match(await duet(1, ...args), /is the store itself, its secret or among its files/)
 })

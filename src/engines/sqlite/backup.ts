@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { companions, replaceFile, sync } from '#engines/shared/files.ts'
 import { type Migration, ownerOf } from '#engines/shared/migrations.ts'
@@ -31,8 +31,11 @@ class FileExistsError extends Error {
 /** How many pages are copied before others have their turn. */
 const pagesAtOnce = 1000
 
-/** The file that a path leads to through symbolic links, beside which SQLite makes its other files; the path itself if nothing is there. */
-const realOf = (path: string): string => (existsSync(path) ? realpathSync(path) : path)
+/** The file that a path leads to through symbolic links, beside which SQLite makes its other files; if nothing is there, where it would be made. */
+export const realOf = (path: string): string =>
+  existsSync(path) || path === dirname(path)
+    ? realpathSync(path)
+    : join(realOf(dirname(path)), basename(path))
 
 /** Whether a file is the store itself, or one that SQLite makes beside it. */
 const isOwn = (file: string, store: string): boolean => {
