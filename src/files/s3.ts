@@ -166,7 +166,10 @@ export const s3Store = (settings: S3Settings): FileStore => {
   const keyOf = (name: string) => `${prefix}${placeOf(name)}`
 
   const makeSpool = async (): Promise<void> => {
-    await mkdir(spool, { recursive: true, mode: 0o700 })
+    await mkdir(spool, { recursive: true, mode: 0o700 }).catch(error => {
+      error.message += ': set TMPDIR to a folder that this user may write'
+      throw error
+    })
     const found = await lstat(spool)
     // In a folder of somebody else, who may have made it first, that one could put other bytes in place of these.
     if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid))

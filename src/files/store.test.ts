@@ -309,6 +309,12 @@ describe('S3', () => {
       assert.deepEqual(spooled(), [])
     })
 
+  test('where what waits for the bucket can have no place, TMPDIR is named', async () => {
+    const store = s3.store({ spool: join(import.meta.filename, 'spool') })
+    const failed = await put(store, 'x').catch(error => error)
+    assert.match(failed.cause.message, /^a file cannot be stored: .*: set TMPDIR to a folder/)
+  })
+
   test('a fault that passes is asked about again, and nobody notices', async () => {
     let left = 2
     s3.fault = (passOn, outgoing) => (left-- > 0 ? outgoing.writeHead(503).end() : passOn())
