@@ -13,7 +13,7 @@ import type { FileStore } from '#files/store.ts'
 import { columnName } from '#model/model.ts'
 import { fileFields, type StoredFile } from '#model/stored-file.ts'
 import { secretFile } from '#serve/auth.ts'
-import { ask, filesOf, modelFor, withStore } from '#serve/store.ts'
+import { ask, filesOf, modelFor, placeOfFiles, withStore } from '#serve/store.ts'
 import { name, sql } from '#sql/sql.ts'
 
 export const help = `Usage: duet files verify [--sizes]
@@ -155,8 +155,8 @@ export const refuseOwn = (content: Content, target: string): void => {
   const { store } = config
   const own = ['secret', 'people-secret'].map(name => secretFile(config, name))
   if (store.kind === 'sqlite') own.push(store.file)
-  const files = filesOf(config, modelFor(config, content))
-  if (files) own.push(files.place)
+  // The place alone: a bucket whose keys are not here keeps nobody from a copy without files.
+  if (fileFields(content.entities).length > 0) own.push(placeOfFiles(config))
   const at = realOf(resolve(target)) + sep
   if (own.some(path => at.startsWith(realOf(resolve(path)) + sep)))
     throw new Error(`${target} is the store itself, its secret or among its files: name another`)

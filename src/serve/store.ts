@@ -88,15 +88,16 @@ const namedStore = async ({ store, values }: Config, source: HistorySource): Pro
   }
 }
 
+/** Where the files of a configuration are: in a folder or a bucket. */
+export const placeOfFiles = ({ values, store }: Pick<Config, 'values' | 'store'>): string =>
+  values.DUET_FILES ??
+  (store.kind === 'sqlite' ? pathOf(dirname(store.file), 'files') : './data/files')
+
 /** The store of files of a configuration, and how many bytes it may have; undefined where no entity has a file. */
-export const filesOf = (
-  { values, store }: Pick<Config, 'values' | 'store'>,
-  { entities }: Model,
-) => {
+export const filesOf = (config: Pick<Config, 'values' | 'store'>, { entities }: Model) => {
   if (fileFields(entities).length === 0) return undefined
-  const usual = store.kind === 'sqlite' ? pathOf(dirname(store.file), 'files') : './data/files'
-  const place = values.DUET_FILES ?? usual
-  return { store: fileStoreAt(place), place, most: values.DUET_FILES_MAX }
+  const place = placeOfFiles(config)
+  return { store: fileStoreAt(place), place, most: config.values.DUET_FILES_MAX }
 }
 
 /** Takes a store as DUET_STORE_WAIT says, and tells on standard error what it waits for; gives the function that releases it. */

@@ -82,7 +82,8 @@ test('files are verified, backed up with their store, damaged, found so, and put
 
 test('a copy without a file of the rows cannot be restored, and says whose it is', async () => {
   const backup = at('alone.db')
-  await duet(0, 'backup', backup)
+  const { code, stderr } = await command(['backup', backup], { ...settings, DUET_FILES: 's3://b' })
+  assert.equal(code, 0, stderr)
   mkdirSync(at('empty'))
   renameSync(stored, at('aside'))
   const put = await duet(1, 'restore', backup, '--force', '--files', at('empty'))
