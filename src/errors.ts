@@ -99,7 +99,7 @@ export const machineErrors = defineErrors({
   CONFLICT: {
     status: 409,
     title: 'The change conflicts with what is stored',
-    example: 'Cannot change things: its conditions do not hold any more',
+    example: 'Cannot change things: its conditions do not hold',
   },
   IDEMPOTENCY_IN_FLIGHT: {
     status: 409,

@@ -273,7 +273,7 @@ export const commandOf = (writing: Writing, draft: CommandDraft): Command => {
     before: writing.before,
     refused: (index, rows) =>
       refusals[index]?.refused?.(rows, refusals[index]?.given) ??
-      new ApiError('CONFLICT', `Cannot ${draft.name}: its conditions do not hold any more`),
+      new ApiError('CONFLICT', `Cannot ${draft.name}: its conditions do not hold`),
   }
 }
 

@@ -155,7 +155,7 @@ test('a key of another request, a reference that is lost and a failed step have 
   assert.equal((await code({ kind: 'reused' }))?.[0], 'IDEMPOTENCY_KEY_REUSED')
   assert.deepEqual(await code({ kind: 'refused', step: 1, rows: [] }), [
     'CONFLICT',
-    'Cannot change things: its conditions do not hold any more',
+    'Cannot change things: its conditions do not hold',
   ])
 })
 

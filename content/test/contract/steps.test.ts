@@ -11,6 +11,7 @@ import { actions, asked, cookery, errors, parts, told } from '#test/support/cook
 import { until } from '#test/support/wait.ts'
 import { commandOf, result } from '#write/command.ts'
 import { actionCommand, type RuledAction } from '#write/steps/action.ts'
+import { statedSteps } from '#write/steps/stating.ts'
 import { change, insert, remove, require } from '#write/steps/steps.ts'
 import { createWorld, forAllTests, modelAsUsual, pluck, secret } from '../world.ts'
 
@@ -171,6 +172,13 @@ test('steps that need somebody are refused to a caller without a token, also whe
   assert.throws(() => actionCommand(draft, writing, { body: {} } as never), {
     code: 'UNAUTHENTICATED',
   })
+  // A caller that a value names by its id must have its row, too.
+  const isSelf = (viewer: { id: number }, byId: number) =>
+    statedSteps({ ...writing, viewer: { ...viewer, role: 'editor' } }, [
+      insert('record', { recipeId: 1, what: 'x', at: new Date(start), byId }),
+    ]).asSelf
+  assert.deepEqual([isSelf({ id: 99 }, 99), isSelf({ id: 99 }, ann)], [true, false])
+  assert.equal(isSelf({ id: 1 }, ann), false)
 })
 
 test('a route by hand is reached by those alone whom its rule names', async () => {

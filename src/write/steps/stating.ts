@@ -1,6 +1,7 @@
 /** Turns the steps of actions and hooks into statements, each guarded by its demands on its rows. */
 import { ApiError } from '#errors.ts'
 import { type Condition, viewer } from '#model/condition.ts'
+import type { Entity } from '#model/entity.ts'
 import { madeSlug } from '#model/field.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { digitsOf } from '#model/money.ts'
@@ -158,9 +159,21 @@ const guardOfStep = (
 
 const anyRows = { expect: 'any' } as const
 
-/** Whether one of these values is the row of the caller, which must have one then. */
-const namesCaller = ({ viewer: caller }: Writing, values: object = {}): boolean =>
-  Object.values(values).some(value => value === viewer || value === caller)
+/** Whether one of these values is the row of the caller, which must have one then; those of an entity may refer to it by its id. */
+const namesCaller = (
+  { viewer: caller, model: { viewers } }: Writing,
+  values: object = {},
+  fields: Entity['fields'] = {},
+): boolean =>
+  Object.entries(values).some(([key, value]) => {
+    const isById = value !== null && value === caller.id
+    const { references } = fields[key] ?? {}
+    return (
+      value === viewer ||
+      value === caller ||
+      (isById && references !== undefined && references.entity === viewers.entity)
+    )
+  })
 
 /** The values of a step, those relative to the row as expressions, and that these stay in the ranges of their fields. */
 const piecesOf = (writing: Writing, step: DataStep) => {
@@ -187,7 +200,7 @@ const piecesOf = (writing: Writing, step: DataStep) => {
       error: () => new ApiError('CONFLICT', message),
     })
   }
-  return { values, ranges, asSelf: namesCaller(writing, step.values) }
+  return { values, ranges, asSelf: namesCaller(writing, step.values, entity.fields) }
 }
 
 /** The columns that a step returns. */
