@@ -89,7 +89,8 @@ export const argumentFaults = (
 ): GraphqlErrors => {
   const errors = faults.slice(0, mostFaults).map(({ path, message }) => {
     const nodes = givenFor(node, path.split('.')[0] ?? '') ?? node
-    return inputFault(nodes, { field: path, message }, `Argument "${path}" ${message}.`)
+    const end = message.endsWith('?') ? '' : '.'
+    return inputFault(nodes, { field: path, message }, `Argument "${path}" ${message}${end}`)
   })
   return new GraphqlErrors('BAD_USER_INPUT', errors)
 }

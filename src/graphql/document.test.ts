@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildSchema } from 'graphql'
+import { argumentFault } from '#graphql/arguments.ts'
 import { documentCache, getOperation } from '#graphql/document.ts'
 import { createMemory } from '#http/memory.ts'
 
@@ -19,6 +20,12 @@ test('a known document is not parsed again, and is found by its exact text', () 
   const documents = documentCache(schema, limits, true, createMemory().documents)
   assert.equal(documents('{ a }'), documents('{ a }'))
   assert.notEqual(documents('{ a }'), documents('{ a } '))
+})
+
+test('the sentence of an argument has one mark at its end', () => {
+  const told = (message: string) => argumentFault({} as never, 'where.a', message).message
+  assert.equal(told('must be b'), 'Argument "where.a" must be b.')
+  assert.equal(told('did you mean b?'), 'Argument "where.a" did you mean b?')
 })
 
 test('bad documents never push a good one out [D18]', () => {
