@@ -121,6 +121,11 @@ test('the compiler refuses a relation to what is no entity, and a key that is no
   const farKeyless = { ...author, relations: { books: many('book', 'writerId') } }
   // @ts-expect-error: nor has it one for its author.
   assert.throws(() => defineModel({ author: farKeyless, book }))
+  // Entities may be written in place, also without relations.
+  const written = defineModel({
+    book: entity({ fields: { id: id() }, policy: { read: anyone }, rest }),
+  })
+  assert.deepEqual(Object.keys(written) satisfies string[], ['book'])
   // @ts-expect-error: created is nothing that is done to rows, and would open nothing.
   assert.throws(() => entity({ fields: {}, policy: { created: anyone } }))
 })

@@ -81,11 +81,14 @@ type KeyOf<M extends Entities, Self extends Entity, R> = R extends { through: st
       ? keyof M[To]['fields']
       : never
 
-/** Relations name their target, so no resource imports another; here the names are checked. */
+/** Relations name their target, so no resource imports another; here the names are checked. One that is written in place may have any, by `string`. */
 type WithKnownNames<M extends Entities> = {
   [E in keyof M]: {
     relations: {
-      [R in keyof M[E]['relations']]: { to: keyof M; by: KeyOf<M, M[E], M[E]['relations'][R]> }
+      [R in keyof M[E]['relations'] as string extends R ? never : R]: {
+        to: keyof M
+        by: KeyOf<M, M[E], M[E]['relations'][R]>
+      }
     }
   }
 }
