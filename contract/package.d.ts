@@ -250,8 +250,9 @@ type ConnectionMember = {
     readonly kind: 'total';
     readonly key: string;
 };
-type Content = Required<Omit<Parts<SettingTable>, 'actions' | 'switches' | 'creationRates' | 'currency' | Optional>> & Pick<Parts<SettingTable>, Exclude<Optional, 'people'>> & {
+type Content = Required<Omit<Parts<SettingTable>, 'actions' | 'served' | 'switches' | 'creationRates' | 'currency' | Optional>> & Pick<Parts<SettingTable>, Exclude<Optional, 'people'>> & {
     readonly actions: readonly RuledAction[];
+    readonly served: () => Promise<Served<Rule>>;
     readonly people?: People;
     readonly creationRates: (values: Readonly<Record<string, unknown>>) => Readonly<Record<string, number>>;
     readonly decide: (values: Readonly<Record<string, unknown>>) => Settings;
@@ -505,9 +506,9 @@ type ExistsLevel = {
     readonly where: readonly Predicate[];
     readonly slot: Slot;
 };
-type ExtraRoute = VersionedRoute & {
+type ExtraRoute<R = DeclaredRule> = VersionedRoute & {
     readonly described: OperationDocs & {
-        readonly rule: Rule | undefined;
+        readonly rule: R | undefined;
     };
     readonly isSigned?: (c: Http) => boolean;
     readonly serve: (mount: Mount) => RestHandler;
@@ -1380,8 +1381,8 @@ type Selection = {
     readonly encoding: Encoding;
     readonly roots: readonly Root[];
 };
-type Served = {
-    readonly routes: readonly ExtraRoute[];
+type Served<R = DeclaredRule> = {
+    readonly routes: readonly ExtraRoute<R>[];
     readonly pages: readonly ContentPage[];
 };
 type ServiceOptions = {
@@ -1650,7 +1651,7 @@ type Where = FieldComparison & {
 type WithKnownNames<M extends Entities> = {
     [E in keyof M]: {
         relations: {
-            [R in keyof M[E]['relations']]: {
+            [R in keyof M[E]['relations'] as string extends R ? never : R]: {
                 to: keyof M;
                 by: KeyOf<M, M[E], M[E]['relations'][R]>;
             };

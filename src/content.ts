@@ -23,7 +23,13 @@ import {
 import { currencyOf } from '#model/money.ts'
 import { operationDocsShape } from '#model/operation-docs.ts'
 import { type DeclaredPeople, type People, peopleOf, peopleShape } from '#model/people.ts'
-import { alternativesOf, ruleOf, ruleShape } from '#model/policy.ts'
+import {
+  alternativesOf,
+  type DeclaredRule,
+  declaredShape,
+  type Rule,
+  ruleOf,
+} from '#model/policy.ts'
 import { isEmail } from '#model/values.ts'
 import {
   declaredVersionsShape,
@@ -35,7 +41,7 @@ import { checkViewers, serviceRoles, type Viewers, viewersShape } from '#model/v
 import type { ContentPage } from '#pages/page.ts'
 import type { Examples } from '#pages/start.ts'
 import { checkActions, checkDocument, checkRoutes } from '#rest/faults.ts'
-import type { ExtraRoute } from '#rest/rest.ts'
+import type { ExtraRoute, RuledRoute } from '#rest/rest.ts'
 import {
   ConfigError,
   type SettingTable,
@@ -114,8 +120,8 @@ export type ListedCommand = {
 }
 
 /** REST routes that the model does not derive, and pages. */
-export type Served = {
-  readonly routes: readonly ExtraRoute[]
+export type Served<R = DeclaredRule> = {
+  readonly routes: readonly ExtraRoute<R>[]
   readonly pages: readonly ContentPage[]
 }
 
@@ -171,10 +177,14 @@ type Parts<Own extends SettingTable> = {
 type Optional = 'description' | 'contact' | 'license' | 'colours' | 'demo' | 'seed' | 'people'
 
 export type Content = Required<
-  Omit<Parts<SettingTable>, 'actions' | 'switches' | 'creationRates' | 'currency' | Optional>
+  Omit<
+    Parts<SettingTable>,
+    'actions' | 'served' | 'switches' | 'creationRates' | 'currency' | Optional
+  >
 > &
   Pick<Parts<SettingTable>, Exclude<Optional, 'people'>> & {
     readonly actions: readonly RuledAction[]
+    readonly served: () => Promise<Served<Rule>>
     /** Sign-in, with the fields that it needs; absent in a content without it. */
     readonly people?: People
     /** How many rows of an entity one caller may create in a minute, the superuser apart. */
@@ -192,7 +202,7 @@ export const servedShape = keys<Served>({
       method: must('text'),
       path: must('text'),
       described: must(
-        keys<ExtraRoute['described']>({ ...operationDocsShape.keys, rule: ruleShape }),
+        keys<ExtraRoute['described']>({ ...operationDocsShape.keys, rule: declaredShape }),
       ),
       isSigned: 'function',
       serve: must('function'),
@@ -342,6 +352,11 @@ const checkSettings = (own: SettingTable): void => {
   }
 }
 
+const ruled = ({ described, ...rest }: ExtraRoute): RuledRoute => ({
+  ...rest,
+  described: { ...described, rule: described.rule && ruleOf(described.rule) },
+})
+
 const rulesOfActions = (actions: readonly RuledAction[]) =>
   actions.map(({ name, rule }) => [`the rule of the action ${name}`, rule] as const)
 
@@ -406,12 +421,12 @@ export const defineContent = <const Own extends SettingTable = Record<never, nev
     // The routes with the actions: two of one version may have one path, or one name in a document.
     served: async () => {
       const own = checkShape(servedShape, await served(), 'what the content serves')
-      const loaded = { ...own, routes: [...own.routes, ...fileRoutes(parts.entities)] }
-      const routes = [...actions, ...loaded.routes]
+      const extras = [...own.routes, ...fileRoutes(parts.entities)]
+      const routes = [...actions, ...extras]
       checkRoutes(versions, routes)
       checkDocument(parts.entities, versions, routes)
-      checkCodes(loaded.routes)
-      return loaded
+      checkCodes(extras)
+      return { ...own, routes: extras.map(ruled) }
     },
     versions,
     errors,

@@ -31,7 +31,7 @@ import { describedBy, hasJson, inputFields, inputSchema, marksOf, refTo } from '
 import { plan } from '#read/planner.ts'
 import { comparing, oneRow, type Root } from '#read/selection.ts'
 import { itemsOf } from '#rest/one.ts'
-import type { ExtraRoute } from '#rest/rest.ts'
+import type { RuledRoute } from '#rest/rest.ts'
 import {
   answerNameOf,
   bodyNameOf,
@@ -414,12 +414,12 @@ const json = 'application/json'
 /** The operation of an action or of a separate route. */
 export const describedOperation = (
   parts: DocumentParts,
-  declared: RuledAction | ExtraRoute,
+  declared: RuledAction | RuledRoute,
 ): DocumentOperation => {
   const { model } = parts
   const { method, described } = declared
   const action = 'answers' in declared ? declared : undefined
-  const rule = action ? action.rule : (declared as ExtraRoute).described.rule
+  const rule = action ? action.rule : (declared as RuledRoute).described.rule
   const { about = null, answers = null } = action ?? {}
   // A file is put and removed at a route of its own.
   const isFile = !action && (method === 'PUT' || method === 'DELETE')

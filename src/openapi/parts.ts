@@ -5,7 +5,7 @@ import { type ErrorKind, machineErrors, mergeErrors } from '#errors.ts'
 import type { Model } from '#model/model.ts'
 import type { JsonSchema } from '#model/operation-docs.ts'
 import type { Version, VersionStyle } from '#model/version.ts'
-import type { ExtraRoute } from '#rest/rest.ts'
+import type { RuledRoute } from '#rest/rest.ts'
 import type { RuledAction } from '#write/steps/action.ts'
 
 /** A row with members as in an import. */
@@ -16,7 +16,7 @@ export type DocumentParts = {
   readonly version: Version
   readonly style: VersionStyle
   readonly actions: readonly RuledAction[]
-  readonly extras: readonly ExtraRoute[]
+  readonly extras: readonly RuledRoute[]
   readonly errors: ReadonlyMap<string, ErrorKind>
   /** The rows by entity that an empty development store is filled with, in the order of their ids. */
   readonly stored: Readonly<Record<string, readonly ExampleRow[]>>

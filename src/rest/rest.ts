@@ -7,7 +7,7 @@ import { exchange, type Handle, type HttpContext } from '#http/exchange.ts'
 import { type App, type Http, queryMethod, queryString } from '#http/request.ts'
 import { entityOf } from '#model/model.ts'
 import type { OperationDocs } from '#model/operation-docs.ts'
-import type { Rule } from '#model/policy.ts'
+import type { DeclaredRule, Rule } from '#model/policy.ts'
 import { isIn, type Version } from '#model/version.ts'
 import { serveAggregate } from '#rest/aggregate.ts'
 import { announcing, noSuchPath } from '#rest/fail.ts'
@@ -45,13 +45,16 @@ const serving: Readonly<Record<Route['kind'], (mount: Mount, route: Route) => Re
 }
 
 /** A read that the model does not derive, such as a picture or a report, whatever its method; a write is an action. */
-export type ExtraRoute = VersionedRoute & {
+export type ExtraRoute<R = DeclaredRule> = VersionedRoute & {
   /** How the documents of the API describe it, and who may use it; a rule that looks at a row is guarded by its handler. */
-  readonly described: OperationDocs & { readonly rule: Rule | undefined }
+  readonly described: OperationDocs & { readonly rule: R | undefined }
   /** Whether a request brings a right of its own in its address, which its handler guards in place of the rule. */
   readonly isSigned?: (c: Http) => boolean
   readonly serve: (mount: Mount) => RestHandler
 }
+
+/** Such a route of a content that is made. */
+export type RuledRoute = ExtraRoute<Rule>
 
 type RestEndpoint = VersionedRoute & {
   /** The route of the model that it is; the entity is that whose members requests may name. */
@@ -70,7 +73,7 @@ const isQueried = ({ derived }: RestEndpoint): boolean =>
 const endpointsOf = (
   { model }: Core,
   actions: readonly RuledAction[],
-  extras: readonly ExtraRoute[],
+  extras: readonly RuledRoute[],
 ): readonly RestEndpoint[] => [
   ...routesOf(model).map((derived): RestEndpoint => {
     const { kind, method, path, entity, lifetime } = derived
@@ -107,7 +110,7 @@ const endpointsOf = (
 
 type RestOptions = {
   readonly actions: readonly RuledAction[]
-  readonly extras: readonly ExtraRoute[]
+  readonly extras: readonly RuledRoute[]
   /** Absent if no version is deprecated. */
   readonly notices: Notices | undefined
   /** Whether answers say which query parameters are ignored. */

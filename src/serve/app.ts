@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { mountAdmin } from '#admin/mount.ts'
 import { once } from '#base/cache.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
-import type { Content, Served } from '#content.ts'
+import type { Content } from '#content.ts'
 import type { Core } from '#core.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
@@ -37,7 +37,7 @@ import { errorVersionOf, noSuchVersion, versionHeader } from '#versions/negotiat
 
 export type AppOptions = {
   readonly content: Content
-  readonly served: Served
+  readonly served: Awaited<ReturnType<Content['served']>>
   readonly core: Core
   readonly edge: HttpContext
   readonly graphql: GraphqlOptions

@@ -18,7 +18,7 @@ import {
   text,
   viewer,
 } from 'duet/model'
-import { type ExtraRoute, queryOf } from 'duet/routes'
+import { queryOf } from 'duet/routes'
 import { randomFrom } from '#base/random.ts'
 import type { Content } from '#content.ts'
 import { run } from '#kit/check/command.ts'
@@ -31,6 +31,7 @@ import { checkWrites } from '#kit/check/writes.ts'
 import { draftings, draftMigrations } from '#kit/draft/draft.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Entities } from '#model/model.ts'
+import type { RuledRoute } from '#rest/rest.ts'
 import type { RuledAction } from '#write/steps/action.ts'
 import blog from '../../examples/blog/duet.config.ts'
 import { own } from '../../examples/blog/entities/post.ts'
@@ -376,7 +377,7 @@ test('what hooks do after a write is recorded while checking, and not done', asy
 })
 
 test('a route by hand that does not ask for a rule that looks at its row is found', async () => {
-  const shown: ExtraRoute = {
+  const shown: RuledRoute = {
     method: 'GET',
     path: '/posts/:id/size',
     described: { operationId: 'getSize', summary: 'Get the size', rule: signedIn.where(own) },
@@ -405,13 +406,13 @@ test('places in an order that are unique together with their post are no fault w
 })
 
 /** A content with a route by hand. */
-const withRoute = (content: Content, route: ExtraRoute): Content => ({
+const withRoute = (content: Content, route: RuledRoute): Content => ({
   ...content,
   served: async () => ({ routes: [route], pages: [] }),
 })
 
 test('a route that reads, and writes what it read, loses updates, which is found', async () => {
-  const take: ExtraRoute = {
+  const take: RuledRoute = {
     method: 'POST',
     path: '/products/:id/take',
     described: {
@@ -446,7 +447,7 @@ test('a route that reads, and writes what it read, loses updates, which is found
 })
 
 test('a route by hand that shows a hidden row is found', async () => {
-  const peek = (where: ReturnType<typeof sql>): ExtraRoute => ({
+  const peek = (where: ReturnType<typeof sql>): RuledRoute => ({
     method: 'GET',
     path: '/posts/:id/title',
     described: { operationId: 'getTitle', summary: 'Get the title', rule: anyone },

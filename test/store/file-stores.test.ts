@@ -15,7 +15,7 @@ import { folderStore } from '#files/folder.ts'
 import { placeOf } from '#files/store.ts'
 import { anyone } from '#model/policy.ts'
 import { storedText } from '#model/stored-file.ts'
-import type { ExtraRoute } from '#rest/rest.ts'
+import type { RuledRoute } from '#rest/rest.ts'
 import { type Listening, listen } from '#serve/listen.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
 import { faults, type S3, startS3 } from '../support/s3.ts'
@@ -26,7 +26,7 @@ import { collectIn } from './file-load.ts'
 const paper = { 'Content-Type': 'application/pdf' }
 const cv = '/api/applications/1/cv'
 
-const byHand: ExtraRoute = {
+const byHand: RuledRoute = {
   ...{ method: 'GET', path: '/by-hand' },
   described: { rule: anyone, operationId: 'getByHand', summary: 'Get what a route sends' },
   serve: () => async () => {

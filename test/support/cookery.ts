@@ -25,7 +25,15 @@ import {
   updatedAt,
 } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
-import { anyone, defineRoles, nobody, type Rule, self, signedIn, withRole } from '#model/policy.ts'
+import {
+  anyone,
+  type DeclaredRule,
+  defineRoles,
+  nobody,
+  self,
+  signedIn,
+  withRole,
+} from '#model/policy.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import { commandOf, result } from '#write/command.ts'
@@ -414,7 +422,7 @@ export const parts = {
 } as const
 
 /** A route by hand whose handler does not ask who calls. */
-const kitchen = (path: string, rule: Rule | undefined): ExtraRoute => ({
+const kitchen = (path: string, rule: DeclaredRule | undefined): ExtraRoute => ({
   method: 'GET',
   path,
   described: { rule, operationId: `get${path.slice(1)}`, summary: 'Look into the kitchen' },
@@ -427,7 +435,7 @@ export const cookery = defineContent({
   served: async () => ({
     routes: [
       kitchen('/kitchen', signedIn),
-      kitchen('/pantry', withRole(roles, 'editor')),
+      kitchen('/pantry', [nobody, withRole(roles, 'editor')]),
       kitchen('/window', anyone),
       kitchen('/cellar', undefined),
     ],
