@@ -25,15 +25,7 @@ import {
   updatedAt,
 } from '#model/field.ts'
 import { defineModel } from '#model/model.ts'
-import {
-  anyone,
-  type DeclaredRule,
-  defineRoles,
-  nobody,
-  self,
-  signedIn,
-  withRole,
-} from '#model/policy.ts'
+import { anyone, defineRoles, nobody, self, signedIn, withRole } from '#model/policy.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
 import { type Sql, sql } from '#sql/sql.ts'
 import { commandOf, result } from '#write/command.ts'
@@ -422,7 +414,7 @@ export const parts = {
 } as const
 
 /** A route by hand whose handler does not ask who calls. */
-const kitchen = (path: string, rule: DeclaredRule | undefined): ExtraRoute => ({
+const kitchen = (path: string, rule: ExtraRoute['described']['rule']): ExtraRoute => ({
   method: 'GET',
   path,
   described: { rule, operationId: `get${path.slice(1)}`, summary: 'Look into the kitchen' },

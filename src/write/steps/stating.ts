@@ -165,15 +165,13 @@ const namesCaller = (
   values: object = {},
   fields: Entity['fields'] = {},
 ): boolean =>
-  Object.entries(values).some(([key, value]) => {
-    const isById = value !== null && value === caller.id
-    const { references } = fields[key] ?? {}
-    return (
+  Object.entries(values).some(
+    ([key, value]) =>
       value === viewer ||
       value === caller ||
-      (isById && references !== undefined && references.entity === viewers.entity)
-    )
-  })
+      // Without an entity of viewers no caller has an id.
+      (value !== null && value === caller.id && fields[key]?.references?.entity === viewers.entity),
+  )
 
 /** The values of a step, those relative to the row as expressions, and that these stay in the ranges of their fields. */
 const piecesOf = (writing: Writing, step: DataStep) => {
