@@ -10,7 +10,7 @@ import {
   useRefresh,
   useStore,
 } from 'ra-core'
-import { useEffect, useRef, useState } from 'react'
+import { type SyntheticEvent, useEffect, useRef, useState } from 'react'
 import { ActionRunner } from './actions.tsx'
 import { useEntity } from './context.ts'
 import type { Condition, DuetProvider, Filter, Order, Outcome } from './data-provider.ts'
@@ -427,6 +427,12 @@ const Pages = ({ entity }: { entity: Entity }) => {
   )
 }
 
+/** Tells what a list cuts to who points at it; what a key reaches is shown whole by the style. */
+const tellCut = ({ target }: SyntheticEvent) => {
+  const cell = (target as HTMLElement).closest<HTMLElement>('.title, td')
+  if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.innerText : ''
+}
+
 const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may: May }) => {
   const context = useListContext<Row>()
   const { data = [], sort, setSort, selectedIds, onToggleItem, onSelect, isPending } = context
@@ -462,20 +468,24 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
         run: () => setActing({ action, row }),
       })),
   ]
+  const all = (filterValues.q || filterValues.where?.length) && (
+    <Button onClick={() => setFilters({}, undefined, false)}>
+      {t('Show all: {label}', { label: entity.labels })}
+    </Button>
+  )
   if (error)
     return (
       <div className="empty" role="alert">
         <p>{(error as Error).message}</p>
         <Button onClick={() => refetch()}>{t('Try again')}</Button>
+        {all}
       </div>
     )
   if (!isPending && data.length === 0)
-    return filterValues.q || filterValues.where?.length ? (
+    return all ? (
       <div className="empty">
         <p>{t('Nothing found.')}</p>
-        <Button onClick={() => setFilters({}, undefined, false)}>
-          {t('Show all: {label}', { label: entity.labels })}
-        </Button>
+        {all}
       </div>
     ) : (
       <div className="empty">
@@ -538,7 +548,7 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
             </th>
           </tr>
         </thead>
-        <tbody aria-busy={isPending || isPlaceholderData}>
+        <tbody aria-busy={isPending || isPlaceholderData} onMouseOver={tellCut} onFocus={tellCut}>
           {isPending
             ? Array.from({ length: 8 }, (_, at) => (
                 <tr key={at} className="ghost">

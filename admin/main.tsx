@@ -12,7 +12,7 @@ import {
 } from 'ra-core'
 import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { call, hasSignIn, setToken, signInPlace, signOut, tokenNow } from './api.ts'
+import { call, hasSignIn, newKey, setToken, signInPlace, signOut, tokenNow } from './api.ts'
 import { ModelContext, useModel } from './context.ts'
 import { Dashboard } from './dashboard.tsx'
 import { createDataProvider } from './data-provider.ts'
@@ -166,18 +166,26 @@ const useFocus = (pathname: string) => {
   }, [])
 }
 
+/** The mark of a place that this page, and not the one loaded after it, goes to in order to sign out. */
+const leaving = newKey()
+
 /** What a key reaches. */
 const reached = 'button, input, select, textarea, a[href]'
 
 const Layout = ({ children }: { children?: ReactNode }) => {
   const { title, entities, viewer } = useModel()
-  const { pathname } = useLocation()
+  const { pathname, state } = useLocation()
   const [open, setOpen] = useState(false)
   const [theme, setTheme] = useState(localStorage.getItem('duet.theme') ?? 'system')
   useEffect(() => setOpen(false), [pathname])
   const themeLabel = t('Theme: {theme}', { theme: themeNames[theme] ?? theme })
   useFocus(pathname)
+  useEffect(() => {
+    if (state === leaving) void signOut()
+  }, [state])
   const navigate = useNavigate()
+  // By way of the start, so that a changed form asks first.
+  const leave = () => navigate('/', { state: leaving })
   const here = pathname.split('/')[1] ?? ''
   const groups = Map.groupBy(
     entities.filter(({ may, hidden }) => may.list !== 'no' && !hidden),
@@ -240,12 +248,8 @@ const Layout = ({ children }: { children?: ReactNode }) => {
         </div>
         <footer>
           <span className="muted">
-            {viewer.id !== null && (
-              <>
-                <RowLink bare to={viewer.entity} id={viewer.id} /> <br />
-              </>
-            )}
-            {viewer.role}
+            {viewer.id !== null && <RowLink bare to={viewer.entity} id={viewer.id} />} {viewer.role}
+            {hasSignIn() && <a href="/account">{t('Your account')}</a>}
           </span>
           <IconButton
             icon="sun"
@@ -257,7 +261,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
               setTheme(next)
             }}
           />
-          <IconButton icon="out" label={t('Sign out')} onClick={() => signOut()} />
+          <IconButton icon="out" label={t('Sign out')} onClick={leave} />
         </footer>
       </nav>
       <main id="main" tabIndex={-1}>
@@ -278,7 +282,13 @@ const Nothing = () => (
 
 const NotFound = () => (
   <div className="empty">
-    <Heading text={t('There is no such page, or it is not open to you.')} />
+    <Heading
+      text={
+        useLocation().pathname.endsWith('/create')
+          ? t('You may not make new ones here.')
+          : t('There is no such page, or it is not open to you.')
+      }
+    />
     <a href="#/">{t('To the start')}</a>
   </div>
 )
@@ -325,7 +335,7 @@ const Admin = ({ model }: { model: Model }) => {
                 name={name}
                 list={may.list === 'no' ? NotFound : <List key={name} name={name} />}
                 {...(may.one && { edit: <Edit name={name} /> })}
-                {...(may.create !== 'no' && { create: <Create name={name} /> })}
+                create={may.create === 'no' ? <NotFound /> : <Create name={name} />}
               />
             ))}
           </CoreAdminUI>

@@ -159,6 +159,8 @@ const german: Record<string, string> = {
   'What you typed is not saved.': 'Ihre Eingaben sind nicht gespeichert.',
   Where: 'Wo',
   Yes: 'Ja',
+  'You may not make new ones here.': 'Hier dürfen Sie nichts Neues anlegen.',
+  'Your account': 'Ihr Konto',
   'You are signed out. What you typed is still here:':
     'Sie sind abgemeldet. Ihre Eingaben sind noch da:',
   Yours: 'Ihre',

@@ -445,13 +445,13 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  // With pictures that are cleaned on the disk, and a Host that makes no URL. With a pace that no earlier bytes pay for, nothing in a terminal that steers it, preconditions that no action passes over, rows that count others held from the start, files that a restore lacks or a backup would write over told, and rules of routes that are lists.
-  'src/': 53_675,
+  // With pictures that are cleaned on the disk, and a Host that makes no URL. With a pace that no earlier bytes pay for, nothing in a terminal that steers it, preconditions that no action passes over, rows that count others held from the start, files that a restore lacks or a backup would write over told, rules of routes that are lists, and a way from the account to the admin.
+  'src/': 53_679,
   // With all of drafts: no server reads what a migration makes, nor changes a table. With a client of `duet check` that takes a fifth less of the processor than fetch, and with values, references and fields that a caller may give.
   'kit/': 7143,
   'content/': 2750,
-  // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, and the head of cards.
-  'admin/': 6110,
+  // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, the head of cards, what is cut told, paper, a sign-out that asks first, and ways out of what is refused or not open.
+  'admin/': 6147,
 }
 
 const budgetFaults = (
@@ -475,7 +475,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_327
+const mostTestLines = 89_336
 
 holds(
   'the tests keep to their budget of lines',

@@ -1,5 +1,6 @@
 /** The pages of sign-in: `/signin` with every way in that is switched on, and `/account` with what a person may change; in English and German. */
 import { html } from 'hono/html'
+import { adminPath } from '#base/paths.ts'
 import type { App, Http } from '#http/request.ts'
 import type { Assets } from '#pages/assets.ts'
 import { htmlPage, send, textPage, type WebPage } from '#pages/page.ts'
@@ -140,6 +141,8 @@ export type PeoplePages = {
   readonly language: (c: Http) => keyof typeof words
   /** The REST path of a person's row, without the id, and what its name is called there; absent where REST does not change it. */
   readonly row?: { readonly path: string; readonly name: string } | undefined
+  /** Whether `/account` leads to the admin. */
+  readonly hasAdmin: boolean
 }
 
 /** No script but ours, which makes no markup of texts, and no request but to us. */
@@ -260,7 +263,7 @@ const accountPage = (assets: Assets, language: keyof typeof words, pages: People
     pages,
     html`<div id="account" hidden>
 <section>
-<p>${say.signedInAs} <strong id="who"></strong></p>
+<p>${say.signedInAs} <strong id="who"></strong>${pages.hasAdmin ? html` · <a href="${adminPath}">Admin</a>` : ''}</p>
 ${
   pages.row
     ? html`<form id="rename">

@@ -157,7 +157,7 @@ const mountPages = (app: App, options: AppOptions, assets: Assets) => {
   }
   mountStart(app, start, assets)
   mountReference(app, referenceOf(options), assets)
-  options.people?.mountPages(app, assets)
+  options.people?.mountPages(app, assets, hasAdmin)
   const graphiql = { endpoint: graphqlPath, introspection: mayIntrospect(options), examples }
   return async (c: Http) => send(await graphiqlPage(graphiql, assets), c)
 }

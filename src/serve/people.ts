@@ -55,7 +55,7 @@ export type ServedPeople = {
   /** The keys of our own tokens, and whom those must name. */
   readonly own: OwnTokens
   readonly mount: (app: App, edge: HttpContext, content: Pick<Content, 'title' | 'license'>) => void
-  readonly mountPages: (app: App, assets: Assets) => void
+  readonly mountPages: (app: App, assets: Assets, hasAdmin: boolean) => void
   /** Deletes what has expired. */
   readonly sweep: () => Promise<unknown>
   /** What a developer is told: a link that signs the first of those with the highest role in once, within an hour, or how to make one where there is none; undefined if the store cannot keep a link now. */
@@ -106,11 +106,12 @@ export const servePeople = (
         () => undefined,
       )
     },
-    mountPages: (app, assets) => {
+    mountPages: (app, assets, hasAdmin) => {
       const { ways, providers } = settings()
       const shown = providers.map(({ name, label }) => ({ name, label }))
       const row = restRowOf(options.model, options.people)
-      mountPeoplePages(app, { ways, providers: shown, language: languageFor, row }, assets)
+      const said = { ways, providers: shown, language: languageFor, row, hasAdmin }
+      mountPeoplePages(app, said, assets)
     },
     sweep: () => sweep(store, now()),
   }

@@ -275,7 +275,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
   test('who leafs through rows by a key stays on its button', async () => {
     const ids = [(await make('Leaf 1')).id, (await make('Leaf 2')).id, (await make('Leaf 3')).id]
     const { page, go, settled, close } = await open()
-    await go('recipe?sort=id&order=ASC&filter={"q":"Leaf"}')
+    // Over the pages of the list, and back.
+    await go('recipe?sort=id&order=ASC&page=1&perPage=2&filter={"q":"Leaf"}')
     await page.getByRole('link', { name: 'Leaf 1' }).click()
     await settled()
     await tabTo(page, 'Next row')
@@ -284,6 +285,14 @@ describe('an editor in the admin', { skip: skipped }, () => {
       await page.locator('.crumb').getByText(`#${id}`).waitFor()
       await settled()
       await isOn(page, 'Next row')
+    }
+    for (const [button, id] of [
+      ['Previous row', ids[1]],
+      ['Next row', ids[2]],
+    ] as const) {
+      await page.getByRole('button', { name: button }).click()
+      await page.locator('.crumb').getByText(`#${id}`).waitFor()
+      await settled()
     }
     // The button takes the focus no more when it comes back, once the row is in the list again.
     const next = page.getByRole('button', { name: 'Next row' })
@@ -579,6 +588,8 @@ describe('an editor in the admin', { skip: skipped }, () => {
     const { id } = await make('Not yet')
     const { page, go, close } = await open('cook')
     await page.locator('.nav footer').getByText('Ada cook').waitFor()
+    await go('tag/create')
+    await page.getByRole('heading', { name: 'You may not make new ones here.' }).waitFor()
     await go('recipe/create')
     await page.locator('.facts').getByText('draft').waitFor()
     await page.getByText('Made of Title if it is left empty.').waitFor()
@@ -652,6 +663,10 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.route('**/reviews?*', route => route.fulfill({ status: 400, body: '{}' }))
     await go(`recipe/${(await make('Of unknown reviews')).id}`)
     await page.locator('.related').getByText('400').waitFor()
+    // A condition that is refused is taken away.
+    await go('recipe?filter={"where":[{"field":"title","op":"is","value":"x"}]}')
+    await page.getByRole('button', { name: 'Show all: Recipes' }).click()
+    await page.getByText('Away for a while').first().waitFor()
     await go('recipe/999999')
     await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor()
     await page.getByRole('link', { name: 'Back to the list' }).click()
