@@ -24,9 +24,11 @@ export const isOther = ({ fields }: Entity, shown: Row, now: Row | undefined): b
       name in shown && !(set === 'never' && isNumber({ kind })) && !same(shown[name], now[name]),
   )
 
-/** Whether a new row says nothing of a field, which then has what it begins with. One that begins with a value and was emptied says so. */
-const isLeft = (value: unknown, { nullable, initial }: Partial<Field> = {}) =>
-  value === undefined || ((value === null || value === '') && !(nullable && initial !== undefined))
+/** Whether a new row says nothing of a field, which then has what it begins with: it is so, or empty. One that begins with a value and was emptied says so. */
+const isLeft = (value: unknown, { nullable, initial, required }: Partial<Field> = {}) =>
+  value === undefined ||
+  (!required && same(value, initial)) ||
+  ((value === null || value === '') && !(nullable && initial !== undefined))
 
 /** A value of a form as the service takes it. */
 const givenOf = (value: unknown, { nullable }: Partial<Field> = {}) =>

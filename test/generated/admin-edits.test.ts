@@ -161,10 +161,11 @@ for (const on of engines)
       const parts: Partial<Part>[] = [
         { name: 'salt', amount: 1, unit: '', hint: null },
         { name: 'oil', amount: 2, unit: null, hint: '' },
-        { name: 'rice', amount: 3, hint: 'rinsed' },
+        { name: 'rice', amount: 3, unit: 'g', hint: 'rinsed' },
       ]
-      const mine = { title: 'Soup', servings: null, minutes: null, notes: '', ingredients: parts }
-      const written = changesOf(model, dish, {}, mine, 'create')
+      const own = { title: 'Soup', servings: null, minutes: null, notes: '', status: 'draft' }
+      const written = changesOf(model, dish, {}, { ...own, ingredients: parts }, 'create')
+      assert.deepEqual(Object.keys(written), ['title', 'minutes', 'ingredients'])
       const { json } = await send('POST /api/v2/dishes', written)
       const made = await whole(json.id)
       assert.deepEqual([made.servings, made.minutes, made.notes], [2, null, null])
