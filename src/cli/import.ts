@@ -5,7 +5,7 @@ import { filesOfSettings } from '#cli/files.ts'
 import { progress } from '#cli/terminal.ts'
 import { hasFiles, importing } from '#cli/transfer/files.ts'
 import { rowsIn } from '#cli/transfer/format.ts'
-import { formatOf, kindOf, kindsOf, renaming } from '#cli/transfer/kinds.ts'
+import { embeddedIn, formatOf, kindOf, kindsOf, renaming } from '#cli/transfer/kinds.ts'
 import { type Putting, plainRows } from '#cli/transfer/rows-in.ts'
 import type { Content, ContentStore, TransferKind } from '#content.ts'
 import type { FieldFault } from '#errors.ts'
@@ -42,7 +42,7 @@ const headerFaults = (
   header: readonly string[],
 ): readonly FieldFault[] => {
   const { row, faults } = rename(Object.fromEntries(header.map(name => [name, null])))
-  const own = Object.entries(row).filter(([name]) => !Object.hasOwn(entity.rest.embedded, name))
+  const own = Object.entries(row).filter(([name]) => !Object.hasOwn(embeddedIn(kind, entity), name))
   const ofRow = checkInput(entity, Object.fromEntries(own), use).faults.filter(
     ({ message }) =>
       message.startsWith('is not a member') || (!kind.rows && message === 'is required'),

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { exporting, hasFiles, importing } from '#cli/transfer/files.ts'
+import { kindsOf } from '#cli/transfer/kinds.ts'
 import { plainRows } from '#cli/transfer/rows-in.ts'
-import type { InputRow } from '#content.ts'
+import { pagesOf } from '#cli/transfer/rows-out.ts'
+import type { Content, InputRow } from '#content.ts'
 import { folderStore } from '#files/folder.ts'
 import { type Entity, entity, many } from '#model/entity.ts'
 import { file, id, reference } from '#model/field.ts'
@@ -91,6 +93,17 @@ for (const on of engines)
         [1, 4],
         [4, null],
       ])
+    })
+
+    test('embedded rows are a kind of their own, unless the content imports them with their row', async () => {
+      const kinds = (transfer: Content['transfer']) =>
+        kindsOf({ entities: model.entities, transfer } as Content)
+      assert.ok(!('labels' in kinds({ crate: { rows: () => async () => [] } })))
+      const { labels, crates = assert.fail() } = kinds({})
+      assert.equal(labels?.entity, 'label')
+      await filling(service.store, async line => {
+        assert.deepEqual((await pagesOf({ ...line, model }, crates)).header, ['id', 'nextId'])
+      })
     })
 
     test('files of embedded rows go along with the row that they are embedded in', async () => {

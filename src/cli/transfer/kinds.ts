@@ -6,10 +6,16 @@ import type { FieldFault } from '#errors.ts'
 import type { Entity } from '#model/entity.ts'
 import { dependenciesFirst } from '#model/references.ts'
 
-/** Whether an entity is a kind: somebody may read its rows, and they are not embedded in those of another entity. */
+/** The lists that are embedded in the rows of a kind in files: an import of the content's own takes them, the rows of others are a kind. */
+export const embeddedIn = (kind: Partial<TransferKind> | undefined, { rest }: Entity) =>
+  kind?.rows ? rest.embedded : {}
+
+/** Whether an entity is a kind: somebody may read its rows, and they do not go with those of another entity. */
 const isKind = (content: Content, name: string, { policy, fields }: Entity): boolean => {
-  const isEmbedded = Object.values(content.entities).some(({ rest, relations }) =>
-    Object.keys(rest.embedded).some(relation => relations[relation]?.to === name),
+  const isEmbedded = Object.entries(content.entities).some(([parent, entity]) =>
+    Object.keys(embeddedIn(content.transfer[parent], entity)).some(
+      relation => entity.relations[relation]?.to === name,
+    ),
   )
   return policy.read !== undefined && !isEmbedded && Object.values(fields).some(({ rest }) => rest)
 }

@@ -1,5 +1,6 @@
 /** The rows of a kind in the order of their ids, page by page, in the form that `import` reads. */
 
+import { embeddedIn } from '#cli/transfer/kinds.ts'
 import type { ContentStore, InputRow, TransferKind } from '#content.ts'
 import type { Entity } from '#model/entity.ts'
 import { isDerived } from '#model/field.ts'
@@ -65,7 +66,7 @@ const embedding = (store: ContentStore, parent: Entity, relation: string) => {
 export const pagesOf = async (store: ContentStore, kind: TransferKind) => {
   const { model } = store
   const entity = entityOf(model, kind.entity)
-  const { embedded } = entity.rest
+  const embedded = embeddedIn(kind, entity)
   const keys = fieldsOf(entity, kind.also)
   const membersOf = reading(entity, keys, model.settings.currency.digits)
   const header = keys.flatMap(key => [
