@@ -113,6 +113,10 @@ class ApiError extends Error {
     aboutPart(path: string): ApiError;
     locatedAt(location: ErrorLocation): ApiError;
 }
+type Asking = {
+    readonly caller?: () => string;
+    readonly onGone?: (stop: () => void) => () => void;
+};
 type Assets = {
     readonly site: Site;
     readonly url: (name: string) => Promise<string>;
@@ -1157,11 +1161,9 @@ type ReadField = Pick<Field, 'scalar' | 'nullable'> & {
     readonly group?: GroupValue;
     readonly exact?: GroupType['exact'];
 };
-type ReadOptions = {
+type ReadOptions = Asking & {
     readonly after?: Position | undefined;
     readonly isPresent?: boolean;
-    readonly caller?: () => string;
-    readonly onGone?: (stop: () => void) => () => void;
 };
 type Reader = {
     readonly query: (query: Query, options?: ReadOptions) => Rows | Promise<Rows>;

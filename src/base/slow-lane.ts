@@ -1,9 +1,10 @@
 /** A lane of slow work, such as reads: little runs at a time, a bounded number waits, and callers take turns. */
 import { ApiError, overloaded } from '#errors.ts'
 
-/** Who asks, and how to hear that nobody waits for the answer any more. */
 export type Asking = {
+  /** Who asks: no caller may take up more than a fair share of a scarce resource. */
   readonly caller?: () => string
+  /** Calls back when nobody waits for the answer any more; gives the function that forgets this. */
   readonly onGone?: (stop: () => void) => () => void
 }
 

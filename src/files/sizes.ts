@@ -155,7 +155,7 @@ const typeFor = (type: string, accept: string): string => {
   return preferred(accept, [...offered, type]) ?? type
 }
 
-/** Sizes that are being made, so that many who ask for a new one wait for the same. */
+/** Sizes that are being made, so that many who ask for a new one wait for the same, also where the first of them is gone. */
 const making = new Map<string, Promise<number>>()
 
 /**
@@ -167,7 +167,7 @@ export const sized = async (
   { digest, type: source }: { readonly digest: string; readonly type: string },
   width: number,
   accept: string,
-  asking: Asking = {},
+  by: Pick<Asking, 'caller'> = {},
 ) => {
   const type = typeFor(source, accept)
   const format = formats[type]
@@ -192,7 +192,7 @@ export const sized = async (
           const message = 'This size cannot be made of the picture; leave w out'
           throw new ApiError('NOT_FOUND', message, { cause })
         })
-    }, asking)
+    }, by)
     return (await store.put(Readable.from([made]), { as: name })).bytes
   }
   const known = making.get(name) ?? make().finally(() => making.delete(name))

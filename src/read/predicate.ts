@@ -136,8 +136,8 @@ const checked = (condition: Sql, { check }: PredicateRows): Sql =>
   check ? sql`${check} and ${condition}` : condition
 
 /** What holds a row that is looked at. One that counts others is held against their writers from the start: two that shared it would wait for each other. */
-export const heldBy = ({ shareClause, lockClause }: Dialect, counts: boolean): Sql =>
-  counts ? sql`${shareClause}${lockClause}` : shareClause
+export const holdingClause = (table: string, rows: Pick<PredicateRows, 'dialect' | 'counting'>) =>
+  sql`${rows.dialect.shareClause}${rows.counting?.has(table) ? rows.dialect.lockClause : sql``}`
 
 const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRows): Sql => {
   const { rows: which, table, by, where, found } = predicate
@@ -168,7 +168,7 @@ const acrossSql = (predicate: Predicate & { kind: 'across' }, rows: PredicateRow
     : sql`${column(to, columnName(by))} = ${columnOf('id')}`
   const inner = { ...other, columnOf: columnsOf(to) }
   const fits = checked(predicateSql(where, inner), rows)
-  const lock = others === 'locked' ? heldBy(dialect, !!rows.counting?.has(table)) : sql``
+  const lock = others === 'locked' ? holdingClause(table, rows) : sql``
   // The one row is kept as it is also where it does not fit, since that may be what lets a write through.
   if (isOne && others === 'locked')
     return sql`exists (select 1 from (select * from ${name(table)} as ${name(to)} where ${link}${lock}) as ${name(to)}

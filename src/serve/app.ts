@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { mountAdmin } from '#admin/mount.ts'
 import { once } from '#base/cache.ts'
 import { graphqlPath, versionPath } from '#base/paths.ts'
-import type { Content } from '#content.ts'
+import type { Content, Served } from '#content.ts'
 import type { Core } from '#core.ts'
 import { ApiError, machineErrors, mergeErrors } from '#errors.ts'
 import type { GraphqlOptions } from '#graphql/graphql.ts'
@@ -16,7 +16,7 @@ import { retryAfterHeader } from '#http/reply.ts'
 import { type App, acceptFor, acceptQuery, type Http, queryMethod } from '#http/request.ts'
 import { allowing, ExactFirst, unrouted, wholeServer } from '#http/routes.ts'
 import type { Model } from '#model/model.ts'
-import { anonymous, judge } from '#model/policy.ts'
+import { anonymous, judge, type Rule } from '#model/policy.ts'
 import type { Version, Versions } from '#model/version.ts'
 import { mountOpenApi } from '#openapi/serve.ts'
 import { type Assets, machineAssets, mountAssets, openAssets } from '#pages/assets.ts'
@@ -37,7 +37,7 @@ import { errorVersionOf, noSuchVersion, versionHeader } from '#versions/negotiat
 
 export type AppOptions = {
   readonly content: Content
-  readonly served: Awaited<ReturnType<Content['served']>>
+  readonly served: Served<Rule>
   readonly core: Core
   readonly edge: HttpContext
   readonly graphql: GraphqlOptions

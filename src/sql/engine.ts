@@ -1,4 +1,5 @@
 /** What a database must offer: reads in one snapshot, sessions for commands, and errors that the model knows. */
+import type { Asking } from '#base/slow-lane.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { type Sql, type SqlValue, statement } from '#sql/sql.ts'
 
@@ -47,15 +48,11 @@ export type QueryScript<Result> = Generator<Query, Result, Rows>
 export type Position = string
 
 /** How a read is to be done, and for whom. */
-export type ReadOptions = {
+export type ReadOptions = Asking & {
   /** It must see a state not older than this position. */
   readonly after?: Position | undefined
   /** Whether it must see all that was committed, which a replica may not have yet. */
   readonly isPresent?: boolean
-  /** Who asks: no caller may take up more than a fair share of a scarce resource. */
-  readonly caller?: () => string
-  /** Calls back when nobody waits for the answer any more; gives the function that forgets this. */
-  readonly onGone?: (stop: () => void) => () => void
 }
 
 /** Runs reads. */

@@ -155,23 +155,26 @@ export const looksAt = (
       : 'field' in one && names.has(one.field),
   )
 
-/** A predicate as a condition on a row with these columns; the other rows that it looks at stay as they are until the commit. */
-export const lockedSql = (
-  { dialect, model }: Pick<Writing, 'dialect' | 'model'>,
-  predicate: Predicate,
-  columnOf: ColumnOf,
-): Sql =>
-  predicateSql(predicate, { dialect, columnOf, others: 'locked', counting: countingTables(model) })
-
 const counting = new WeakMap<Model, ReadonlySet<string>>()
 
 /** The tables whose rows keep counts of others, which a write of those changes. */
-export const countingTables = (model: Model): ReadonlySet<string> =>
+const countingTables = (model: Model): ReadonlySet<string> =>
   counting.getOrInsertComputed(model, ({ entities }) => {
     const all = Object.values(entities)
     const counts = all.filter(({ fields }) => Object.values(fields).some(({ kept }) => kept))
     return new Set(counts.map(({ table }) => table))
   })
+
+/** How a write looks at other rows: they stay as they are until the commit. */
+export const holding = ({ dialect, model }: Pick<Writing, 'dialect' | 'model'>) =>
+  ({ dialect, others: 'locked', counting: countingTables(model) }) as const
+
+/** A predicate as a condition on a row with these columns; the other rows that it looks at stay as they are until the commit. */
+export const lockedSql = (
+  writing: Pick<Writing, 'dialect' | 'model'>,
+  predicate: Predicate,
+  columnOf: ColumnOf,
+): Sql => predicateSql(predicate, { ...holding(writing), columnOf })
 
 /** Remembers that a subject has a row, for good: once the row is deleted it is not made again. Gives a row if that was new. */
 export const rememberSubject = (digest: SqlValue): Sql =>

@@ -4,7 +4,7 @@ import { anyOf, isOfViewer, mappedParts, type Predicate } from '#model/condition
 import type { Entity } from '#model/entity.ts'
 import { columnName, entityOf, fieldOf, notFound } from '#model/model.ts'
 import { isByRow, judge, type RowRight, type Rule, refusal, rowRights } from '#model/policy.ts'
-import { type ColumnOf, columnsOf, heldBy } from '#read/predicate.ts'
+import { type ColumnOf, columnsOf, holdingClause } from '#read/predicate.ts'
 import type { Rows } from '#sql/engine.ts'
 import {
   and,
@@ -21,8 +21,8 @@ import {
 } from '#sql/sql.ts'
 import {
   conditionOf,
-  countingTables,
   type GuardedStep,
+  holding,
   lockedSql,
   looksAt,
   type OwnValues,
@@ -126,8 +126,7 @@ const referred = (
     if (!references || value === null || (isSql(value) && givenKey(value) === undefined)) continue
     const { table } = entityOf(writing.model, references.entity)
     const seen = seenSql(writing, references.entity)
-    const counts = countingTables(writing.model).has(table)
-    const lock = seen.length > 0 ? heldBy(writing.dialect, counts) : sql``
+    const lock = seen.length > 0 ? holdingClause(table, holding(writing)) : sql``
     const isThere = sql`exists (select 1 from ${name(table)} where ${and([sql`id = ${value}`, ...seen])}${lock})`
     const own = column(entity.table, columnName(key))
     const isShown = judge(readableBy, writing.viewer, writing.model) === 'yes'

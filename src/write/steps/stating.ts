@@ -12,8 +12,8 @@ import { claims } from '#write/claims.ts'
 import {
   type CommandDraft,
   conditionOf,
-  countingTables,
   type GuardedStep,
+  holding,
   idsOf,
   lockedSql,
   looksAt,
@@ -102,7 +102,7 @@ const guardOfStep = (
   ruled: StepTarget | undefined,
   ranges: readonly Demand[] = [],
 ) => {
-  const { model, dialect, viewer: caller } = writing
+  const { model, viewer: caller } = writing
   const entity = entityOf(model, entityName)
   const { table } = entity
   const { read } = entity.policy
@@ -113,8 +113,7 @@ const guardOfStep = (
   if (resolved && resolved.faults.length > 0)
     throw invalid(resolved.faults.map(({ path, message }) => ({ field: path, message })))
   const asSelf = resolved?.asSelf === true
-  const counting = countingTables(model)
-  const rows = { dialect, columnOf, others: 'locked', isBound: true, counting } as const
+  const rows = { ...holding(writing), columnOf, isBound: true }
   const fits = resolved ? [predicateSql(resolved.predicate, rows)] : []
   if (id === undefined) {
     const guard = otherwise === undefined ? anyRows : { refused: () => error({}) }
