@@ -142,28 +142,30 @@ const referred = (
   return found
 }
 
-/** A predicate about a row that is not there yet: it has no id, no row refers to it, and what only the store knows of it counts against it. */
+/**
+ * A predicate about a row that is not there yet: it has no id, and no row refers to it. Of what is not known of it, a part counts as
+ * `otherwise` says.
+ */
 const asNew = (
   predicate: Predicate,
   isKnown: (field: string) => boolean,
-  isNegated = false,
+  otherwise: boolean,
 ): Predicate => {
-  const closed: Predicate = { kind: isNegated ? 'and' : 'or', of: [] }
+  const constant = (holds: boolean): Predicate => ({ kind: holds ? 'and' : 'or', of: [] })
   switch (predicate.kind) {
     case 'and':
     case 'or':
     case 'not':
       return mappedParts(predicate, part =>
-        asNew(part, isKnown, predicate.kind === 'not' ? !isNegated : isNegated),
+        asNew(part, isKnown, predicate.kind === 'not' ? !otherwise : otherwise),
       )
     case 'across':
-      if (predicate.rows !== 'one')
-        return { kind: predicate.rows === 'none' ? 'and' : 'or', of: [] }
-      return isKnown(predicate.by) ? predicate : closed
+      if (predicate.rows !== 'one') return constant(predicate.rows === 'none')
+      return isKnown(predicate.by) ? predicate : constant(otherwise)
     case 'compare':
     case 'among':
-      if (predicate.field === 'id') return { kind: 'or', of: [] }
-      return isKnown(predicate.field) ? predicate : closed
+      if (predicate.field === 'id') return constant(false)
+      return isKnown(predicate.field) ? predicate : constant(otherwise)
     case 'finds':
     case 'has viewer':
       return predicate
@@ -184,33 +186,9 @@ const settable = (
   return ruledIn(values).map(key => {
     const { settableBy } = fieldOf(entityOf(model, entityName), key)
     const rights = anyOf(rowRights(model, entityName, settableBy, viewer).map(one => one.before))
-    const holds = lockedSql(writing, isKnown ? asNew(rights, isKnown) : rights, columnOf)
+    const holds = lockedSql(writing, isKnown ? asNew(rights, isKnown, false) : rights, columnOf)
     return { holds, error: () => refusal(viewer, `set the ${key} of this ${entityName}`) }
   })
-}
-
-/** What can be told of a row of which only some fields are known yet: where they do not decide, it counts as fitting. */
-const asFarAsKnown = (
-  predicate: Predicate,
-  isKnown: (field: string) => boolean,
-  isNegated = false,
-): Predicate => {
-  switch (predicate.kind) {
-    case 'and':
-    case 'or': {
-      const of = predicate.of.map(part => asFarAsKnown(part, isKnown, isNegated))
-      return { kind: predicate.kind, of }
-    }
-    case 'not':
-      return { kind: 'not', of: asFarAsKnown(predicate.of, isKnown, !isNegated) }
-    case 'finds':
-    case 'has viewer':
-      return predicate
-    default: {
-      const field = predicate.kind === 'across' ? predicate.by : predicate.field
-      return isKnown(field) ? predicate : { kind: isNegated ? 'or' : 'and', of: [] }
-    }
-  }
 }
 
 /** The value of a part of a statement, which may be one that each step of its form has of its own. */
@@ -234,7 +212,9 @@ export const createGuard = (
   const verdict = permit(writing, rule, what)
   const rights = verdict === 'row' && rule ? rowRights(model, entityName, rule, viewer) : []
   const demanded = anyOf(rights.map(({ before }) => before))
-  const right = isWhole ? demanded : asFarAsKnown(demanded, field => inserted.has(field))
+  const isGiven = (field: string) => inserted.has(field)
+  // A precheck refuses only what no other values could make right.
+  const right = isWhole ? demanded : asNew(demanded, isGiven, true)
   const columnOf = (field: string) =>
     inserted.get(field) ?? dialect.typed(null, fieldOf(entity, field).scalar)
   const isOwn = (key: string) => fieldOf(entity, key).initial === 'viewer'
@@ -243,7 +223,7 @@ export const createGuard = (
     ...referred(writing, entity, values).filter(
       ({ key, value }) => !isOwn(key) || value !== viewer.id,
     ),
-    ...settable(writing, entityName, values, columnOf, field => inserted.has(field)),
+    ...settable(writing, entityName, values, columnOf, isGiven),
     ...(verdict === 'row'
       ? [
           {
