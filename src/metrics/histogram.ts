@@ -2,10 +2,10 @@
 import type { Metric, Registry } from 'prom-client'
 
 /** The values of one combination of labels. */
-export type HistogramSeries = { readonly observe: (value: number) => void }
+type HistogramSeries = { readonly observe: (value: number) => void }
 
 /** The series of a histogram by the values of its labels; the same one for the same values. */
-export type Histogram = { readonly series: (...labels: readonly string[]) => HistogramSeries }
+type Histogram = { readonly series: (...labels: readonly string[]) => HistogramSeries }
 
 type HistogramOptions = {
   readonly name: string

@@ -6,8 +6,8 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Registry } from 'pr
 import { createServer } from '#base/http.ts'
 import { urlOn } from '#base/paths.ts'
 import { jobs, onEnd, reads } from '#channels.ts'
-import { createHistogram, type HistogramSeries, register } from '#metrics/histogram.ts'
-import type { Observe, RequestEvent } from '#observe.ts'
+import { createHistogram, register } from '#metrics/histogram.ts'
+import type { Observe } from '#observe.ts'
 
 /** The upper bounds of all durations, in seconds: the ones of the semantic conventions for HTTP, and three for shorter durations. */
 const durations = [
@@ -57,20 +57,6 @@ export const summed = async (all: readonly ThreadMetrics[]): Promise<ThreadMetri
 /** Metrics of the process, which one thread alone tells. */
 const ofProcess = /^process_|^nodejs_(version|active)/
 
-/** Gives the series of a request by its route, status and method; each is looked up by its labels once. */
-const seriesByRequest = (requests: ReturnType<typeof createHistogram>) => {
-  const known = new Map<string | undefined, Map<number, Map<string, HistogramSeries>>>()
-  return ({ route, status, method }: RequestEvent): HistogramSeries => {
-    const found = known.get(route)?.get(status)?.get(method)
-    if (found) return found
-    const label = methods.test(method) ? method : '_OTHER'
-    const series = requests.series(label, route ?? '', String(status))
-    const byStatus = known.getOrInsertComputed(route, () => new Map())
-    byStatus.getOrInsertComputed(status, () => new Map()).set(method, series)
-    return series
-  }
-}
-
 /** Begins to measure; `system` is the database's name in the semantic conventions, `thread` the number of one of several that serve. */
 export const createMetrics = (system: string, version: string, thread?: number) => {
   const registry = new Registry()
@@ -92,7 +78,6 @@ export const createMetrics = (system: string, version: string, thread?: number) 
     help: 'Duration of requests, from their arrival to their answer.',
     labels: ['http_request_method', 'http_route', 'http_response_status_code'],
   })
-  const seriesOf = seriesByRequest(requests)
   const waits = duration({
     name: 'duet_queue_wait_seconds',
     help: 'How long requests waited for their turn.',
@@ -106,7 +91,9 @@ export const createMetrics = (system: string, version: string, thread?: number) 
   const problems = counter('duet_store_problems_total', 'Failures of the store that it survived.')
   const observe: Observe = event => {
     if (event.kind === 'request') {
-      seriesOf(event).observe(event.milliseconds / 1000)
+      const { method, route = '', status } = event
+      const label = methods.test(method) ? method : '_OTHER'
+      requests.series(label, route, String(status)).observe(event.milliseconds / 1000)
       waits.observe(event.wait / 1000)
       if (event.code !== undefined) refusals.inc({ code: event.code })
     } else if (event.kind === 'mail failed') mails.inc()

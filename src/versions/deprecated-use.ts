@@ -115,17 +115,11 @@ const countEach = (
     if (member !== undefined) core.countUse?.({ api: apiOf(version), member })
 }
 
-const ending = new WeakMap<Model, Map<Version, boolean>>()
-
-/** Whether requests of a version may name something that ends, of whichever entity; each route asks for it. */
+/** Whether requests of a version may name something that ends, of whichever entity. */
 const isAnyEnding = (model: Model, version: Version): boolean =>
-  ending
-    .getOrInsertComputed(model, () => new Map())
-    .getOrInsertComputed(version, () =>
-      Object.keys(model.entities).some(
-        name => endingOf(resourceOf(model, name, version)).members.size > 0,
-      ),
-    )
+  Object.keys(model.entities).some(
+    name => endingOf(resourceOf(model, name, version)).members.size > 0,
+  )
 
 /** The same handler, with its uses counted if its route is ending, or something that requests may name of its entity. */
 export const countingUses = (
