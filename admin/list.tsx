@@ -468,7 +468,7 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
         run: () => setActing({ action, row }),
       })),
   ]
-  const all = (filterValues.q || filterValues.where?.length) && (
+  const all = (filterValues.q || !!filterValues.where?.length) && (
     <Button onClick={() => setFilters({}, undefined, false)}>
       {t('Show all: {label}', { label: entity.labels })}
     </Button>

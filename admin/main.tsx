@@ -9,6 +9,7 @@ import {
   Resource,
   useLocation,
   useNavigate,
+  useNotify,
 } from 'ra-core'
 import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -180,10 +181,15 @@ const Layout = ({ children }: { children?: ReactNode }) => {
   useEffect(() => setOpen(false), [pathname])
   const themeLabel = t('Theme: {theme}', { theme: themeNames[theme] ?? theme })
   useFocus(pathname)
-  useEffect(() => {
-    if (state === leaving) void signOut()
-  }, [state])
   const navigate = useNavigate()
+  const notify = useNotify()
+  useEffect(() => {
+    if (state !== leaving) return
+    signOut().catch(() => {
+      notify(t('The service cannot be reached.'), { type: 'error' })
+      navigate('/', { replace: true })
+    })
+  }, [state])
   // By way of the start, so that a changed form asks first.
   const leave = () => navigate('/', { state: leaving })
   const here = pathname.split('/')[1] ?? ''

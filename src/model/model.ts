@@ -81,7 +81,7 @@ type KeyOf<M extends Entities, Self extends Entity, R> = R extends { through: st
       ? keyof M[To]['fields']
       : never
 
-/** Relations name their target, so no resource imports another; here the names are checked. One that is written in place may have any, by `string`. */
+/** Relations name their target, so no resource imports another; here the names are checked. Without relations, an entity written in place has the index signature for them, which names none. */
 type WithKnownNames<M extends Entities> = {
   [E in keyof M]: {
     relations: {

@@ -648,12 +648,13 @@ describe('an editor in the admin', { skip: skipped }, () => {
     // What cannot be read says so, and is asked for again.
     const { id } = await make('Away for a while')
     for (const [place, path, said] of [
-      ['recipe', '**/api/v1/recipes?*', 'Not now'],
+      ['recipe?filter={"where":[]}', '**/api/v1/recipes?*', 'Not now'],
       [`recipe/${id}`, `**/api/v1/recipes/${id}`, 'It cannot be shown'],
     ] as const) {
       await page.route(path, route => route.fulfill({ status: 400, body: '{"detail":"Not now"}' }))
       await go(place)
       await page.getByRole('alert').getByText(said).waitFor()
+      assert.doesNotMatch(await page.getByRole('alert').innerText(), /^0$/m)
       assert.equal(await page.locator('.message').count(), 0, 'it is said once')
       assert.deepEqual(await faultsOf(page), [])
       await page.unroute(path)
