@@ -450,8 +450,8 @@ const mostLines: Readonly<Record<string, number>> = {
   // With all of drafts: no server reads what a migration makes, nor changes a table. With a client of `duet check` that takes a fifth less of the processor than fetch, and with values, references and fields that a caller may give.
   'kit/': 7143,
   'content/': 2750,
-  // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, the head of cards, words of charts that widen no page, what is cut told, paper, a sign-out that asks first, what of a new row is left, and ways out of what is refused or not open.
-  'admin/': 6150,
+  // TypeScript within 5,000 and style within 1,200. With what a file of a spreadsheet means, the head of cards, words of charts that widen no page, what is cut told, paper, a sign-out that asks first and tells if it fails, what of a new row is left, and ways out of what is refused or not open.
+  'admin/': 6156,
 }
 
 const budgetFaults = (
@@ -475,7 +475,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_350
+const mostTestLines = 89_354
 
 holds(
   'the tests keep to their budget of lines',
