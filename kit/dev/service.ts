@@ -117,7 +117,7 @@ const untilTurn = async (program: Program): Promise<void> => {
     answered = Promise.withResolvers()
   })
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-  authOf(config, content.viewers)
+  authOf(config, content)
   await checkedGraphql(config, modelFor(config, content), content.actions)
   await content.served()
   await untilMigrated(program, () => answered.promise)

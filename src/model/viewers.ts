@@ -1,10 +1,10 @@
 /** Who calls, as a content says it: whose rows tokens speak for, how these are found and made, and which roles tokens give. */
-import { own } from '#base/object.ts'
+import { type JsonObject, mergePatch, own } from '#base/object.ts'
 import { keys, must, type Shape } from '#base/shape.ts'
 import type { Entity } from '#model/entity.ts'
 import { type Faults, viewerFaults } from '#model/faults/relations.ts'
 import { type PlacedRule, roleFaults, rulesOf } from '#model/faults/routes.ts'
-import { isDerived, isNeeded } from '#model/field.ts'
+import { type Field, isDerived, isNeeded } from '#model/field.ts'
 import { withArticle, wrong } from '#model/names.ts'
 import {
   alternativesOf,
@@ -39,6 +39,12 @@ export type Viewers = {
   readonly roles: Roles
 }
 
+/** What a content says of its viewers, and the entities that these are among. */
+export type WithViewers = {
+  readonly entities: Readonly<Record<string, Entity>>
+  readonly viewers: Viewers
+}
+
 const claimShape: Shape = { either: ['text', { each: 'text' }] }
 
 export const viewersShape = keys<Viewers>({
@@ -65,6 +71,27 @@ export const serviceRoles = defineRoles({
 /** The names that lead to a claim. */
 export const namesOf = (claim: ClaimPath): readonly string[] =>
   typeof claim === 'string' ? [claim] : claim
+
+/** Whose token a service is tried with: the first row's, or a developer's with the claims that make its row. */
+export const developerOf = ({ entities, viewers }: WithViewers) => {
+  const { entity = '', by, signUp = {}, roleFrom, audienceClaim, roles } = viewers
+  // A token has these from elsewhere.
+  const others = ['sub', audienceClaim ?? 'aud', namesOf(roleFrom?.claim ?? 'role')[0]]
+  const fields = entities[entity]?.fields as Readonly<Record<string, Field>>
+  const claims = Object.entries(signUp).flatMap(([key, claim]) => {
+    const { rule, values = [] } = fields[key] as Field
+    const tried = [...values, 'Developer', 'developer@example.org', true, 1]
+    const value = tried.find(one => 'value' in rule(one))
+    const [first = '', ...rest] = namesOf(claim)
+    if (value === undefined || others.includes(first)) return []
+    return { [first]: rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) }
+  })
+  return {
+    sub: entity === '' || by !== undefined ? 'developer' : 1,
+    role: roles.superuser,
+    claims: claims.reduce<unknown>(mergePatch, {}) as JsonObject,
+  }
+}
 
 /** Whether those for whom tokens are may write the claim themselves, as Supabase and Auth0 let them. */
 const isEditable = (claim: ClaimPath): boolean =>

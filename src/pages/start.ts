@@ -15,7 +15,7 @@ import { type App, header } from '#http/request.ts'
 import type { Entity } from '#model/entity.ts'
 import type { Model } from '#model/model.ts'
 import { anonymous, judge } from '#model/policy.ts'
-import type { Viewers } from '#model/viewers.ts'
+import { developerOf, type WithViewers } from '#model/viewers.ts'
 import type { Assets } from '#pages/assets.ts'
 import {
   htmlPage,
@@ -159,9 +159,11 @@ const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string =
 }
 
 /** The command that makes a token of a superuser. */
-export const tokenCommand = ({ entity, by, roles }: Viewers): string => {
-  const whose = entity === undefined || by !== undefined ? '--subject developer' : `--${entity} 1`
-  return `${program} token ${whose} --role ${roles.superuser}`
+export const tokenCommand = (content: WithViewers): string => {
+  const { sub, role, claims } = developerOf(content)
+  const whose = typeof sub === 'string' ? 'subject' : content.viewers.entity
+  const also = Object.keys(claims).length > 0 ? ` --claims '${JSON.stringify(claims)}'` : ''
+  return `${program} token --${whose} ${sub} --role ${role}${also}`
 }
 
 const usualLead =
@@ -171,7 +173,7 @@ const startPage = (options: StartOptions, origin: string, assets: Assets): Promi
   const { model, examples, development, introspection, rest, version } = options
   const { takesOperations, makesTokens } = options
   const shows = development && makesTokens
-  const { entities, viewers } = model
+  const { entities } = model
   const { title, description = usualLead } = assets.site
   const links = linksOf(options, assets)
   // An entity is in REST if it has requests there, at a path of its own or below another.
@@ -186,7 +188,7 @@ curl ${origin}${graphqlPath} \\
   -H 'Content-Type: application/json' \\
   -d '{"query": ${JSON.stringify(examples.graphql)}}'`
   const withToken = `\
-TOKEN=$(${tokenCommand(viewers)} --ttl 1h)
+TOKEN=$(${tokenCommand(model)} --ttl 1h)
 curl ${origin}${rest}${examples.withToken.rest} -H "Authorization: Bearer $TOKEN"`
   const types = [
     `npx openapi-typescript ${origin}${rest}/openapi.json -o rest.d.ts`,

@@ -9,6 +9,7 @@ import { mint, type Parties, type TokenViewers } from '#auth/token.ts'
 import type { Config } from '#config.ts'
 import { ownFile, ownFolder } from '#engines/shared/files.ts'
 import { checkPath } from '#engines/sqlite/file.ts'
+import { developerOf, type WithViewers } from '#model/viewers.ts'
 import type { Observe } from '#observe.ts'
 import { ConfigError } from '#settings.ts'
 
@@ -47,16 +48,14 @@ export const partiesFor = ({ values }: Config, { by }: TokenViewers): Parties =>
 /** Throws a ConfigError if a key or a party is missing, and a plain error if one cannot be used. */
 export const authOf = (
   config: Config,
-  viewers: TokenViewers,
+  content: WithViewers,
   observe?: Observe,
   own?: OwnTokens,
 ): Auth => {
+  const { viewers } = content
   const parties = partiesFor(config, viewers)
   const keys = keysFor(config)
-  const role = viewers.roles.superuser
-  // A subject, where ids are none.
-  const isById = viewers.entity !== undefined && viewers.by === undefined
-  const sub = isById ? 1 : 'developer'
+  const whom = { ...developerOf(content), ttl: 24 * 3600, viewers, ...parties }
   return {
     authenticate: createAuthenticator(
       { ...keys, ...parties },
@@ -65,10 +64,7 @@ export const authOf = (
       observe && reportingMisfits(keySource(config), observe),
       own,
     ),
-    superuserToken: async () =>
-      'secret' in keys
-        ? mint({ sub, role, ttl: 24 * 3600, viewers, ...parties }, keys.secret, Date.now())
-        : null,
+    superuserToken: async () => ('secret' in keys ? mint(whom, keys.secret, Date.now()) : null),
   }
 }
 

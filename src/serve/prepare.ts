@@ -74,7 +74,7 @@ export const prepare = async (
     if (done.length > 0) tell(`${what} ${done.join(', ')}`)
   }
   // Wrong settings are reported before the store is touched.
-  authOf(config, content.viewers)
+  authOf(config, content)
   const model = modelFor(config, content)
   const people = await peopleOn(config, content, model)
   await checkedGraphql(config, model, content.actions)

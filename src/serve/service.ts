@@ -92,7 +92,7 @@ export const greetingOf = (
   const operation = `curl -s ${url}${graphqlPath} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ query: graphql })}' -w '\\n'`
   return `${listens}
 ${signIn}
-  Tokens   ${tokenCommand(content.viewers)}, in ${process.cwd()}${same}
+  Tokens   ${tokenCommand(content)}, in ${process.cwd()}${same}
 
   GraphQL  ${config.values.DUET_DOCUMENTS_ONLY ? 'takes the documents of DUET_DOCUMENTS alone' : operation}
 

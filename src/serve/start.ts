@@ -36,7 +36,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
   const now = Date.now
   const tally = thread && talliesOf(thread.tallies, thread.number - 1)
   const { people } = service
-  const auth = authOf(config, content.viewers, observe, people?.own)
+  const auth = authOf(config, content, observe, people?.own)
 
   // Who asks, how often, how long they wait, and how much is kept for them.
   const limit = values.DUET_RATE_LIMIT ?? usualRateLimit[development ? 'development' : 'production']

@@ -271,7 +271,7 @@ export const serveInThreads = async (
   }
   const [url = ''] = urls
   service.state.url = url
-  const token = development ? await authOf(config, program.content.viewers).superuserToken() : null
+  const token = development ? await authOf(config, program.content).superuserToken() : null
   const invitation = development ? await service.people?.invitation() : undefined
   const hello = greetingOf(program, url, forPrometheus?.url, token, invitation, count)
   return { url, hello, stop }

@@ -3,6 +3,7 @@ import { lru } from '#base/cache.ts'
 import { ApiError } from '#errors.ts'
 import { anyOf, type Predicate, someOf } from '#model/condition.ts'
 import { columnName, entityOf, type Model } from '#model/model.ts'
+import { withArticle } from '#model/names.ts'
 import { judge, type Rule, refusal, rowRights, type Viewer } from '#model/policy.ts'
 import { type ColumnOf, columnsOf, predicateSql } from '#read/predicate.ts'
 import { VIEWER } from '#read/selection.ts'
@@ -140,9 +141,9 @@ export const conditionOf = (writing: Writing, entityName: string, rule: Rule | u
   return lockedSql({ dialect, model }, anyOf(rights), columnsOf(table))
 }
 
-/** The refusal of a viewer whose own row was deleted, before its command or while it ran. */
+/** The refusal of a viewer whose own row was deleted, before its command or while it ran, or is not made yet. */
 export const goneViewer = ({ model }: Writing): ApiError =>
-  new ApiError('FORBIDDEN', `The ${model.viewers.entity} of this token does not exist any more`)
+  new ApiError('FORBIDDEN', `The ${model.viewers.entity} of this token does not exist (any more)`)
 
 /** Whether a predicate looks at one of these names: fields, and tables of lists. */
 export const looksAt = (
@@ -191,8 +192,12 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
   const { entity, blocked, by } = model.viewers
   const { id, subject, service = null } = viewer
   const step = { name: 'viewer', checksViewer: true, given: sessionOf(viewer) }
+  const what = entity ?? 'viewer'
   const nameless = () =>
-    new ApiError('FORBIDDEN', `This token names no ${entity ?? 'viewer'}, and only one may do this`)
+    new ApiError(
+      'FORBIDDEN',
+      `This token names no ${what}, and only ${withArticle(what)} may do this: use a token of one`,
+    )
   if (entity === undefined || (id === null && subject === undefined))
     return { ...step, sql: sql`select 1 where false`, refused: nameless }
   const table = name(entityOf(model, entity).table)

@@ -118,14 +118,8 @@ test('where tokens have subjects it takes that of a row, or any, with claims', a
   const words = '{"realm_access":{"roles":["head-chef","x"],"more":1}}'
   const own = await run('--subject', 'idp|9', '--claims', words)
   assert.deepEqual(own.claims.realm_access, JSON.parse(words).realm_access)
-  const beside = await run(
-    '--subject',
-    'x',
-    '--role',
-    'chef',
-    '--claims',
-    '{"realm_access":{"a":1}}',
-  )
+  const more = ['--role', 'chef', '--claims', '{"realm_access":{"a":1}}']
+  const beside = await run('--subject', 'x', ...more)
   assert.deepEqual(beside.claims.realm_access, { a: 1, roles: 'head-chef' })
   for (const [args, sentence] of [
     [['--cook', '2'], 'there is no cook 2: name one that there is, or a --subject'],
@@ -138,10 +132,6 @@ test('where tokens have subjects it takes that of a row, or any, with claims', a
     ],
     [
       ['--subject', 'x', '--role', 'chef', '--claims', '{"realm_access":["chef"]}'],
-      'the claim realm_access would be written over: a role belongs there',
-    ],
-    [
-      ['--subject', 'x', '--claims', '{"realm_access":"chef"}'],
       'the claim realm_access would be written over: a role belongs there',
     ],
     [

@@ -66,7 +66,7 @@ test('with a token of a deleted user every write is 403, also an admin’s and i
   for (const [line, body] of writes) {
     const answer = await world.ask(line, { headers, ...(body !== undefined && { body }) })
     refuses(answer, 403, 'FORBIDDEN')
-    assert.match(answer.json.error.message, /does not exist any more/, line)
+    assert.match(answer.json.error.message, /does not exist \(any more\)/, line)
   }
   refuses(await world.ask('PUT /api/users/2/avatar', { headers, raw: picture }), 403, 'FORBIDDEN')
   for (const mutation of mutations) {

@@ -10,6 +10,9 @@ import { mint } from '#auth/token.ts'
 import { loadConfig } from '#config.ts'
 import { modelOf } from '#content.ts'
 import { createLimiter } from '#http/limit/limiter.ts'
+import { developerOf } from '#model/viewers.ts'
+import { tokenCommand } from '#pages/start.ts'
+import { authOf } from '#serve/auth.ts'
 import { kitchen, larder } from '#test/support/kitchen/index.ts'
 import {
   type Answered,
@@ -288,13 +291,6 @@ describe('the first write of a subject', () => {
     assert.equal((await cooks(world, 'fay')).length, 1)
   })
 
-  test('needs a token', async () => {
-    refuses(await world.ask('POST /api/v1/cooks', { body: { name: 'x' } }), 401, 'UNAUTHENTICATED')
-    refuses(await world.ask('POST /api/v1/cooks', { body: {} }), 401, 'UNAUTHENTICATED')
-    const { json } = await world.gql('mutation { createCook(input: {name: "x"}) { id } }')
-    assert.equal(json.errors[0].extensions.code, 'UNAUTHENTICATED')
-  })
-
   test('that nobody needs a row for is done without one by a superuser without claims', async () => {
     const program = await bearer('importer@clients', {}, 'chef')
     const { status } = await world.ask('POST /api/v1/spices', {
@@ -309,8 +305,22 @@ describe('the first write of a subject', () => {
     })
     assert.deepEqual(
       [refused.status, refused.json.detail],
-      [403, 'This token names no cook, and only one may do this'],
+      [403, 'This token names no cook, and only a cook may do this: use a token of one'],
     )
+  })
+
+  test('of the token that the start prints makes a row, as the command beside it says', async () => {
+    const set = { DUET_AUTH_SECRET: secret, DUET_AUTH_ISSUER: 'https://x', DUET_AUTH_AUDIENCE: 'x' }
+    const Authorization = `Bearer ${await authOf(loadConfig(set), kitchen).superuserToken()}`
+    const asking = { headers: { Authorization }, body: { title: 'x' } }
+    assert.equal((await world.ask('POST /api/v1/dishes', asking)).status, 201)
+    const [[, ...made] = []] = await cooks(world, 'developer')
+    assert.deepEqual(made, ['Developer', 'developer@example.org'])
+    assert.match(tokenCommand(kitchen), / --role chef --claims '{"name":"Developer","email":.*}'$/)
+    // What a token has from elsewhere is no claim beside it.
+    const signUp = { name: 'sub', email: ['realm_access', 'mail'], state: ['who', 'state'] }
+    const viewers = { ...kitchen.viewers, signUp }
+    assert.deepEqual(developerOf({ ...kitchen, viewers }).claims, { who: { state: 'in' } })
   })
 
   test('that its role forbids makes nothing', async () => {
@@ -349,7 +359,7 @@ describe('the sign-up by a first write', () => {
     const refused = await world.ask('POST /api/v1/dishes', { headers, body: { title: 'x' } })
     assert.deepEqual(
       [refused.status, refused.json.detail],
-      [403, 'This token names no cook, and only one may do this'],
+      [403, 'This token names no cook, and only a cook may do this: use a token of one'],
     )
     // What is nobody's it may do.
     assert.equal(
@@ -394,7 +404,7 @@ describe('a user who is deleted and comes back', () => {
 
   /** Reads go on, and every write is 403. */
   const isGone = async (headers: Record<string, string>, sub: string) => {
-    const why = 'The cook of this token does not exist any more'
+    const why = 'The cook of this token does not exist (any more)'
     assert.deepEqual(await dishesOf(world, headers), [])
     assert.equal((await world.ask('GET /api/v1/cooks', { headers })).status, 200)
     for (const [line, body] of [

@@ -83,7 +83,7 @@ describe('on PostgreSQL', { skip: noDatabase }, () => {
     await letGo()
     const refused = await placing
     refuses(refused, 403, 'FORBIDDEN')
-    assert.match(refused.json.error.message, /does not exist any more/)
+    assert.match(refused.json.error.message, /does not exist \(any more\)/)
     assert.equal(await stock(), before)
   })
 
