@@ -32,7 +32,7 @@ import type { WayIn } from '#settings.ts'
 /** The largest body of a request for sign-in, in bytes. */
 const largestBody = 16_384
 
-/** What the thread of people has at a time, as it waits for the store meanwhile, and what waits for it. */
+/** What the thread of people has at a time, as it waits for the store meanwhile, and what waits for it: so much for each provider, and for all that needs none. */
 const places = { concurrency: 16, waiting: 1000, longestWait: 10_000, what: 'sign-ins' }
 
 /** The headers of a request that the library gets; what a proxy says of its caller is decided before. */
@@ -158,8 +158,9 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
   })
   add(keySetPath, async () => text(await signIn.keySet()))
   add({ method: 'GET', path: documentPath }, async () => text(await signIn.document()))
+  const { ways, providers } = signIn.settings()
+  const lanes = new Map(providers.map(({ name }) => [name, createSlowLane(places)]))
   const lane = createSlowLane(places)
-  const { ways } = signIn.settings()
   for (const one of authPaths) {
     if (!isServed(one, ways)) continue
     add(one, async (c, _viewer, requestId) => {
@@ -178,9 +179,9 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
       const asked = { method: one.method, url, headers, body: sent }
       // What the library throws is no reason to leave a caller without an answer.
       const ask = () => signIn.ask(asked).catch(() => Promise.reject(unavailable()))
-      const answer = await lane.run(ask, readOptionsOf(edge, c, anonymous))
-      const isConfigured = settings.providers.some(({ name }) => name === body?.provider)
-      return replyOf(answer, requestId, isConfigured)
+      const ofProvider = lanes.get(String(body ? body.provider : c.req.param('id')))
+      const answer = await (ofProvider ?? lane).run(ask, readOptionsOf(edge, c, anonymous))
+      return replyOf(answer, requestId, ofProvider !== undefined)
     })
   }
 }

@@ -22,7 +22,10 @@ if (port === null) throw new Error('this file is a thread of a service')
 const { settings, delivery, mark } = workerData as ThreadData
 // What loading compiled is there at the next start; at its end this thread has no time for that.
 setTimeout(flushCompileCache, 5000).unref()
-globalThis.fetch = boundedFetch(settings.providers.map(({ issuer }) => issuer))
+// The library asks all providers when it starts, and one that it did not reach at each click on it: so nobody else waits for a silent one.
+let hasStarted = false
+const askProvider = boundedFetch(settings.providers.map(({ issuer }) => issuer))
+globalThis.fetch = async (...given) => (hasStarted ? askProvider(...given) : Response.error())
 
 const answerTo = async ({ method, url, headers, body }: AuthRequest): Promise<AuthAnswer> => {
   const given = headers.map(([name, value]): [string, string] => [name, value])
@@ -84,7 +87,7 @@ const auth = betterAuth(
   optionsOf(settings, {
     ...{ count, mail, later },
     // What is wrong with a request is among it, and what was wrong in it.
-    log: message => tell('notice', message.replace(/^(Invalid \w+): .*/s, '$1')),
+    log: message => hasStarted && tell('notice', message.replace(/^(Invalid \w+): .*/s, '$1')),
     show: text => void there.observe({ kind: 'shown', text }),
     database: storeAdapter({ read: piece => there.read(asked(piece)), write, rows: there }),
     call: async (path, given) => {
@@ -93,3 +96,6 @@ const auth = betterAuth(
     },
   }),
 )
+void auth.$context.then(() => {
+  hasStarted = true
+})

@@ -1,6 +1,9 @@
 /** Sign-in by providers and passwords, and the attacks on whose row it is. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { getAuthTables } from 'better-auth/db'
 import { withOpened } from '#base/with-opened.ts'
@@ -390,6 +393,33 @@ it('the same subject at two providers is two people, and an address that is no t
     assert.match(headers.get('location') ?? '', /error=email_not_proved/)
     assert.equal(await userOf(typed), undefined)
   }
+})
+
+it('a provider that says nothing keeps waiting whoever asks for it, and nobody else', async t => {
+  let asked = 0
+  const silent = createServer(() => asked++).listen(0, '127.0.0.1')
+  const hangUp = () => silent.close().closeAllConnections()
+  t.after(hangUp)
+  await once(silent, 'listening')
+  const issuer = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const providers = [{ ...liar.settings, name: 'silent', issuer }, liar.settings]
+  await using held = await createWorld({ people: { ...people(), providers } })
+  const start = (provider: string) => visitorOf(held).post('/auth/sign-in/social', { provider })
+  await signIn(held, 'first@example.org')
+  assert.equal(asked, 0)
+  const answered: string[] = []
+  const waiting = Array.from({ length: 40 }, async () => {
+    const { status } = await start('silent')
+    answered.push(`silent ${status}`)
+  })
+  await until('as many wait as may', () => asked === 16)
+  await signIn(held, 'second@example.org')
+  answered.push('a code')
+  assert.equal((await start('liar')).status, 200)
+  answered.push('another provider')
+  hangUp()
+  await Promise.all(waiting)
+  assert.deepEqual(answered, ['a code', 'another provider', ...waiting.map(() => 'silent 503')])
 })
 
 it('a blocked person comes in by no provider', async () => {
