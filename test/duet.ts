@@ -45,16 +45,16 @@ const withSockets = (count: number) => [
   'sh',
 ]
 
-/** Starts a command, which the test waits for or kills; `socket` is handed over to it. */
+/** Starts a command, which the test waits for or kills, by a program, with options of Node before it where there are some; `socket` is handed over to it. */
 export const start = (
   args: readonly string[],
   settings: Settings,
-  file = program,
+  file: string | readonly string[] = program,
   socket?: BoundSocket,
 ) => {
   const handles = socket?.handles ?? []
   const before = socket ? withSockets(handles.length) : []
-  const [first = '', ...rest] = [...before, process.execPath, file, ...args]
+  const [first = '', ...rest] = [...before, process.execPath, ...[file].flat(), ...args]
   const child = spawn(first, rest, {
     env: { ...plain, ...settings },
     stdio: ['ignore', 'pipe', 'pipe', ...handles],
@@ -132,8 +132,11 @@ export const serve = (settings: Settings, ...args: readonly string[]): Promise<S
   serveBy(program, settings, ...args)
 
 /** The same by another program. */
-export const serveBy = (file: string, settings: Settings, ...args: readonly string[]) =>
-  listening(start(['serve', ...args], usual(settings), file))
+export const serveBy = (
+  file: Parameters<typeof start>[2],
+  settings: Settings,
+  ...args: readonly string[]
+) => listening(start(['serve', ...args], usual(settings), file))
 
 /** The same on a socket that is handed over, or several, one for each thread. */
 export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) => {

@@ -11,6 +11,7 @@ import {
 } from '#auth/key-set.ts'
 import { secretBytes } from '#auth/secret.ts'
 import { keysUnavailable, refused } from '#auth/token.ts'
+import { isLoopback } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 
 /** Where the keys come from. */
@@ -25,15 +26,12 @@ export type TokenKeys = {
   readonly find: FindKey
 }
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
-
 const addressOf = (text: string): URL => {
   const url = URL.parse(text)
   if (url === null) throw new Error(`DUET_JWKS_URL is not a URL`)
   if (url.username !== '' || url.password !== '')
     throw new Error(`DUET_JWKS_URL holds a user name or password: public keys need none`)
-  const safe =
-    url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname))
+  const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
   // Without TLS, anybody who can change the answer on its way could sign any token.
   if (!safe) throw new Error(`DUET_JWKS_URL must begin with https:// (http:// on loopback)`)
   return url

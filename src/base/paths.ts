@@ -24,5 +24,9 @@ export const urlOn = (host: string, port: number): string => {
   return `http://${name === '0.0.0.0' || name === '[::]' ? '127.0.0.1' : name}:${port}`
 }
 
+/** Whether a host is this machine by a name that it always has; one of IPv6 with its brackets or without. */
+export const isLoopback = (host: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/.test(host)
+
 /** The program as people start it: in a checkout, or as a package that a project has installed. */
 export const program = import.meta.url.endsWith('.ts') ? 'bin/duet' : 'npx duet'

@@ -174,8 +174,9 @@ export const run = async (
     case 'signout':
       only(1, ' WHO')
       return changed(content, people, who, async (store, id) => {
-        const ended = sql`delete from auth_sessions where user_id = ${id} returning id`
-        return `is signed out; sessions ended: ${(await ask(store, ended)).length}`
+        const all = sql`delete from auth_sessions where user_id = ${id} returning expires_at`
+        const ended = (await ask(store, all)).filter(([until]) => Number(until) > Date.now())
+        return `is signed out; sessions ended: ${ended.length}`
       })
     case 'keys':
       if (args.join(' ') !== 'retire') throw new UsageError('it is duet people keys retire')

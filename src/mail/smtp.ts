@@ -1,5 +1,6 @@
 /** Hands messages to a mail server over SMTP. */
 import type { Transporter } from 'nodemailer'
+import { isLoopback } from '#base/paths.ts'
 import type { Message } from '#model/services.ts'
 
 /** Delivers a message; rejects if that failed. */
@@ -21,7 +22,7 @@ const optionsOf = (address: string) => {
     ...(port !== '' && { port: Number(port) }),
     ...(username !== '' && { auth }),
     // A password is never sent unencrypted, even if a third party hides that the server could encrypt.
-    requireTLS: username !== '' && !secure && !/^(localhost|127(\.\d+){3}|::1)$/.test(host),
+    requireTLS: username !== '' && !secure && !isLoopback(host),
   }
 }
 

@@ -149,7 +149,7 @@ export const storeAdapter = (store: AdapterStore) => {
         },
         update: async ({ model, where, update }) => {
           if (model === 'user') return (await users.update(where, update as PersonInput)) as never
-          const [row] = await change(model, assignments(update as object), one(model, where))
+          const [row] = await change(model, assignments(update as object), condition(where))
           return rowOf(model, row) as never
         },
         updateMany: async ({ model, where, update }) =>

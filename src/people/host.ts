@@ -23,13 +23,10 @@ const reaching = new RegExp(
   `^--(tls-m(in|ax)-v|dns-result-order=|(no-)?network-family-${ofSystem})`,
 )
 
-/** The options of this process that hold in the thread too; what NODE_OPTIONS imports, such as tracing, does not. */
+/** The options of this process that hold in the thread too; what it imports, such as tracing, does not. */
 const threadOptions = (): string[] => {
   const { execArgv, env } = process
-  return [
-    ...execArgv.filter(given => given.startsWith('--import')),
-    ...[...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].filter(one => reaching.test(one)),
-  ]
+  return [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].filter(one => reaching.test(one))
 }
 
 /** What answers requests for sign-in. */

@@ -91,10 +91,8 @@ const errorOf = (
   wait: string | undefined,
   isConfigured: boolean,
 ): ApiError => {
-  let said: { code?: string; message?: string } = {}
-  try {
-    said = JSON.parse(body) ?? {}
-  } catch {}
+  // Where the library itself has failed there is none.
+  const said: { code?: string; message?: string } = body === '' ? {} : JSON.parse(body)
   const { [status]: title = 'The request failed' } = STATUS_CODES
   const { code = status === 429 ? 'RATE_LIMITED' : 'REFUSED', message } = said
   // A provider whose discovery document cannot be read now is asked for it again at the next click.

@@ -77,11 +77,7 @@ const pluginsOf = (settings: PeopleSettings, { mail }: PeopleServices) => {
     linkPlugin(),
     jwt({
       disableSettingJwtHeader: true,
-      jwks: {
-        keyPairConfig: { alg: 'EdDSA', crv: 'Ed25519' },
-        rotationInterval: 30 * 86_400,
-        gracePeriod: 3600,
-      },
+      jwks: { keyPairConfig: { alg: 'EdDSA', crv: 'Ed25519' }, rotationInterval: 30 * 86_400 },
       jwt: {
         issuer: url,
         audience: url,

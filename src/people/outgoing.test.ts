@@ -45,8 +45,3 @@ test('a discovery document counts only if it names the issuer that was asked', a
   issuer = `${url}/`
   assert.deepEqual(await (await ask()).json(), { issuer })
 })
-
-test('whoever asks may stop waiting for a provider that says nothing', async () => {
-  const silent = await hostile(() => {})
-  await assert.rejects(boundedFetch([])(silent, { signal: AbortSignal.timeout(50) }))
-})

@@ -88,11 +88,8 @@ export const peopleRows = (store: RowStore, people: People) => {
     const fits = (one: string) =>
       checkInput(entity, { [people.name]: one }, { ...context, mode: 'update' }).faults.length === 0
     if (given.name !== undefined || mode === 'create') {
-      const called = given.name ?? ''
-      const cut = [...called].slice(0, longestName).join('')
-      input[people.name] = [called, cut, nameless].find(
-        one => [...one].length <= longestName && fits(one),
-      )
+      const called = [...(given.name ?? '')].slice(0, longestName).join('')
+      input[people.name] = [called, nameless].find(fits)
     }
     const { values, faults } = checkInput(entity, input, context)
     if (faults.length > 0) throw invalid(faults)

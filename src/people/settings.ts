@@ -9,7 +9,7 @@ import { anonymous, judge, nobody } from '#model/policy.ts'
 import { ConfigError, isSafeAddress, type WayIn } from '#settings.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Session } from '#sql/engine.ts'
-import { sql } from '#sql/sql.ts'
+import { join, sql } from '#sql/sql.ts'
 
 /** What decides how people sign in, as plain data. */
 export type PeopleSettings = {
@@ -71,10 +71,9 @@ const waysOf = (config: Config): readonly WayIn[] => {
 
 /** The origins of this machine's names, by any of which a developer may open the service. */
 const loopbackOrigins = (own: string): readonly string[] =>
-  ['localhost', '127.0.0.1', '[::1]'].map(hostname => {
-    const { protocol, port } = new URL(own)
-    return new URL(`${protocol}//${hostname}:${port}`).origin
-  })
+  ['localhost', '127.0.0.1', '[::1]'].map(
+    hostname => Object.assign(new URL(own), { hostname }).origin,
+  )
 
 /** The settings of sign-in for the address where people reach the service. Throws a ConfigError for settings that cannot be. */
 export const peopleSettings = (
@@ -131,11 +130,13 @@ export const checkStore = async (
   { secret, oldSecret }: Pick<PeopleSettings, 'secret' | 'oldSecret'>,
   isMade: boolean,
 ): Promise<void> => {
-  for (const table of tables)
-    if ((await session.query(queryOf(dialect.columnsOf(table), dialect))).length === 0)
-      throw new ConfigError(
-        `the store lacks ${table}, a table of sign-in that was dropped by hand: restore a backup that has it`,
-      )
+  const lacking = tables.map(
+    table => sql`select ${table} where not exists (${dialect.columnsOf(table)})`,
+  )
+  for (const [table] of await session.query(queryOf(join(lacking, sql` union all `), dialect)))
+    throw new ConfigError(
+      `the store lacks ${table}, a table of sign-in that was dropped by hand: restore a backup that has it`,
+    )
   const sealedBy = (of: string) => createHmac('sha256', of).update('duet people').digest()
   const known = sql`select value from secrets where name = ${checkName}`
   const [row] = await session.query(queryOf(known, dialect))

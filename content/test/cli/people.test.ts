@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { command, commandsOf } from '#test/commands.ts'
-import { folderOf, serve } from '#test/duet.ts'
+import { folderOf, program, serve, serveBy } from '#test/duet.ts'
 import { sqliteTest as it } from '#test/stores.ts'
 import { peopleSecret } from '../world.ts'
 
@@ -62,6 +62,8 @@ test('the first admin of a production store signs in by the link that people add
   assert.equal((await tokenOf()).status, 403)
   assert.equal((await people('unblock', '1')).stdout, 'user 1 is not blocked any more\n')
   assert.equal((await tokenOf()).status, 200)
+  await change(`insert into auth_sessions (id, token, user_id, expires_at, created_at, updated_at)
+    values ('old', 'old', 1, 1, 1, 1)`)
   assert.equal((await people('signout', '1')).stdout, 'user 1 is signed out; sessions ended: 1\n')
   assert.equal((await tokenOf()).status, 401)
   assert.match(
@@ -79,7 +81,8 @@ test('the first admin of a production store signs in by the link that people add
     serve(other),
     /DUET_PEOPLE_SECRET is not the one that this store was used with/,
   )
-  const rotated = await serve({ ...other, DUET_PEOPLE_SECRET_OLD: peopleSecret })
+  const traced = ['--import', 'data:text/javascript,', program]
+  const rotated = await serveBy(traced, { ...other, DUET_PEOPLE_SECRET_OLD: peopleSecret })
   assert.equal((await fetch(`${rotated.url}/auth/token`, { headers: session })).status, 401)
   const [, later = ''] =
     /#link=(\S+)/.exec((await people('add', '--email', 'ada@example.org')).stdout) ?? []
