@@ -45,11 +45,13 @@ const withSockets = (count: number) => [
   'sh',
 ]
 
-/** Starts a command, which the test waits for or kills, by a program, with options of Node before it where there are some; `socket` is handed over to it. */
+type Program = string | readonly string[]
+
+/** Starts a command, which the test waits for or kills, by a program or options of Node and one; `socket` is handed over to it. */
 export const start = (
   args: readonly string[],
   settings: Settings,
-  file: string | readonly string[] = program,
+  file: Program = program,
   socket?: BoundSocket,
 ) => {
   const handles = socket?.handles ?? []
@@ -132,11 +134,8 @@ export const serve = (settings: Settings, ...args: readonly string[]): Promise<S
   serveBy(program, settings, ...args)
 
 /** The same by another program. */
-export const serveBy = (
-  file: Parameters<typeof start>[2],
-  settings: Settings,
-  ...args: readonly string[]
-) => listening(start(['serve', ...args], usual(settings), file))
+export const serveBy = (file: Program, settings: Settings, ...args: readonly string[]) =>
+  listening(start(['serve', ...args], usual(settings), file))
 
 /** The same on a socket that is handed over, or several, one for each thread. */
 export const serveOn = (socket: BoundSocket, settings: Settings, ...args: readonly string[]) => {
