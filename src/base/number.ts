@@ -4,7 +4,7 @@ import { clipped } from '#base/text.ts'
 const numberForm = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
 /** Doubles have each number of so many digits as it is written, unless it is too large or too small for them. */
-const exactDigits = 15
+export const exactDigits = 15
 
 /** A number without its sign as digits and a power of ten, in one spelling for each value. */
 const spelling = (text: string): string | undefined => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { InputRow } from '#content.ts'
 import { entity } from '#model/entity.ts'
-import { choice, id, int, text, time } from '#model/field.ts'
+import { choice, decimal, id, int, text, time } from '#model/field.ts'
 import { anyone } from '#model/policy.ts'
 import { rowsIn, writers } from './format.ts'
 
@@ -24,6 +24,7 @@ const thing = entity({
     name: text({ max: 9, nullable: true }),
     size: choice(['', 'large']),
     count: int({ min: 0, max: 9, initial: { value: 0 } }),
+    share: decimal({ scale: 15, min: -0.5, max: 0.5 }),
   },
   policy: { read: anyone },
   rest: { list: true, one: true, listing: { paging: 'page', limit: 10 } },
@@ -59,9 +60,10 @@ test('a row is read as it was, whatever of it is null or an empty text', async (
     name: 'd',
     size: 'large',
     count: 4,
+    share: -1.5e-7,
   }
   const none = { ...full, rating: null, at: null, note: '', remark: null, name: null, size: '' }
-  const rows = [full, none, { ...none, remark: '' }]
+  const rows = [full, none, { ...none, remark: '', share: 1e-15 }]
   const csv = head(Object.keys(full)) + rows.map(row => textOf(row)).join('')
   assert.deepEqual(await readFrom(csv), rows)
 })

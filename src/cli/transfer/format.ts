@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
-import { isReadBack, notReadBack } from '#base/number.ts'
+import { exactDigits, isReadBack, notReadBack } from '#base/number.ts'
 import { isObject } from '#base/object.ts'
 import { type Format, nameOf } from '#cli/transfer/kinds.ts'
 import type { InputRow, TransferKind } from '#content.ts'
@@ -22,10 +22,12 @@ export type RowWriter = {
   readonly row: (row: InputRow) => string
 }
 
-/** A list is one cell of JSON, null an empty cell, an empty text one of two quotes. */
+/** A list is one cell of JSON, null an empty cell, an empty text one of two quotes. A number has no exponent, which import does not read: spreadsheets write one where they leave digits out. */
 const cell = (value: unknown): string => {
   if (value === null) return ''
   if (value === '') return '""'
+  const isTiny = typeof value === 'number' && String(value).includes('e-')
+  if (isTiny) return value.toFixed(exactDigits).replace(/0+$/, '')
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
