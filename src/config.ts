@@ -207,8 +207,9 @@ export const settingsBeside = (folder: string): Readonly<Record<string, string |
   if (/[\0\ufffd]/.test(text)) throw unusable('is not UTF-8')
   // The mark with which some editors begin a text is no part of a name.
   const values = parseEnv(text.replace(/^\ufeff/, ''))
-  // Node passes over a line without =, and the service would run without the setting.
-  for (const [, name = ''] of text.matchAll(/^\s*(?:export\s+)?(DUET_\w+)/gim))
+  // Node passes over a line without =, and the service would run without the setting. A value in quotes may have such lines.
+  const bare = text.replace(/=[ \t]*(["'`])[\s\S]*?\1/g, '=')
+  for (const [, name = ''] of bare.matchAll(/^\s*(?:export\s+)?(DUET_\w+)/gim))
     if (!Object.hasOwn(values, name))
       throw new Error(`${file} names ${name} and sets nothing: write ${name}=VALUE, or take it out`)
   return values

@@ -56,7 +56,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   const writer = values.raw ? rawCsv : writers[format]
   const write = async (store: ContentStore): Promise<void> => {
     const entity = entityOf(store.model, kind.entity)
-    const files = hasFiles(store.model, entity) ? filesOfSettings(content) : undefined
+    const files = hasFiles(store.model, kind) ? filesOfSettings(content) : undefined
     if (file === undefined && files)
       throw new UsageError(`${plural} have files: name a FILE, beside which they are put`)
     const withFiles = exporting(files, store.model, entity, file ?? '')

@@ -71,7 +71,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   /** Takes the files of the rows in, for whose pictures no writer is to wait; gives rows with them. */
   const filesIn = async (store: ContentStore) => {
     const entity = entityOf(store.model, kind.entity)
-    const files = hasFiles(store.model, entity) ? filesOfSettings(content) : undefined
+    const files = hasFiles(store.model, kind) ? filesOfSettings(content) : undefined
     const withFiles = importing(files, store, entity, file)
     if (files) for await (const { row } of rowsOf(entity)) if (row) await withFiles(rename(row).row)
     return withFiles

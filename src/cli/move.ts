@@ -13,7 +13,7 @@ import type { Content } from '#content.ts'
 import { UnreachableError } from '#engines/postgres/errors.ts'
 import type { MoveTarget } from '#engines/postgres/moving.ts'
 import { historyOf } from '#engines/shared/migrations.ts'
-import { keyOf, type MovedTable, pageBehind, type Side } from '#engines/shared/moving.ts'
+import { type MovedTable, pagesOf, type Side } from '#engines/shared/moving.ts'
 import { StoreInUseError } from '#engines/sqlite/file.ts'
 import { highestIds, machineryOf } from '#engines/sqlite/store.ts'
 import { checkMoved } from '#files/former.ts'
@@ -22,7 +22,7 @@ import { longest } from '#model/field.ts'
 import { columnName, type Entities } from '#model/model.ts'
 import { dependenciesFirst, selfReferences } from '#model/references.ts'
 import { fileOf, filesOf, modelFor, storeOf } from '#serve/store.ts'
-import { ConstraintError, queryOf, type Rows, type Session } from '#sql/engine.ts'
+import { ConstraintError, queryOf, type Rows } from '#sql/engine.ts'
 import { name, type SqlValue, sql } from '#sql/sql.ts'
 
 export const help = `Usage: duet move --to postgres://USER:PASSWORD@HOST/DATABASE [--files PLACE]
@@ -66,22 +66,14 @@ const copyTable = async (source: Side, target: MoveTarget, table: MovedTable): P
     queryOf(sql`select count(*) from ${name(table.name)}`, source.dialect),
   )
   const shown = progress(`moving ${table.name}`, Number(total?.[0]))
-  let rows = await pageBehind(source, table, null)
-  for (let last = rows.at(-1); last; last = rows.at(-1)) {
-    // The next page is read while the target writes.
-    const following = pageBehind(source, table, keyOf(table, last))
-    const [next] = await Promise.all([following, target.put(table, rows)])
+  for await (const rows of pagesOf(source, table)) {
+    await target.put(table, rows)
     shown.step(rows.length)
-    rows = next
   }
   shown.done()
   if (table.own.length === 0) return
   // References to later rows of the same table were left out of the batches.
-  let referring = await pageBehind(source, table, null, true)
-  for (let last = referring.at(-1); last; last = referring.at(-1)) {
-    await target.refer(table, referring)
-    referring = await pageBehind(source, table, last.slice(0, 1), true)
-  }
+  for await (const rows of pagesOf(source, table, true)) await target.refer(table, rows)
 }
 
 /** Copies all of these tables. */
@@ -120,14 +112,6 @@ const sumOf = async (
     onRows(rows.length)
   }
   return { rows: count, checksum: hash.digest('hex') }
-}
-
-const pagesOf = async function* (side: Side, table: MovedTable): AsyncGenerator<Rows> {
-  let rows = await pageBehind(side, table, null)
-  for (let last = rows.at(-1); last; last = rows.at(-1)) {
-    yield rows
-    rows = await pageBehind(side, table, keyOf(table, last))
-  }
 }
 
 /** The counts of a side: PostgreSQL splits a count into parts, and a count of zero equals none. */
@@ -221,30 +205,30 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     const { commandConnection } = await import('#engines/postgres/migrate.ts')
     const connection = commandConnection(to, config.values.DUET_PG_PREPARE)
     const target = await openTarget(connection, historyOf('postgres', content))
-    // Copies and compares; throws if the two are not the same in the end.
-    const moveAll = async (source: Session & Side): Promise<void> => {
-      await checkMoved(source, store.dialect, content.entities)
-      const { first, last } = await machineryOf(source)
-      const tables = [...first, ...contentTables(content.entities), ...last]
-      await target.begin(tables)
-      await copyTables(source, target, tables)
-      await target.analyze()
-      const compared = await compare(source, target, tables)
-      process.stdout.write(tableText(compared))
-      const different = compared.filter(table => !isSame(table)).map(({ name }) => name)
-      if (different.length > 0)
-        throw new Error(`${different.join(', ')} not the same in the target: nothing was moved`)
-      await target.raise(await highestIds(source))
-    }
     try {
-      // Before the rows: where they are there, no other move is made.
-      place = await movedFiles(config, content, values.files)
-      await withOpened(store.session('filling'), session =>
+      await withOpened(store.session('filling'), async session => {
+        const source = { ...session, dialect: store.dialect }
+        await checkMoved(source, store.dialect, content.entities)
+        const { first, last } = await machineryOf(source)
+        const tables = [...first, ...contentTables(content.entities), ...last]
+        await target.checkEmpty(tables)
+        // Before the rows: where they are there, no other move is made.
+        place = await movedFiles(config, content, values.files)
+        // Copies and compares; throws if the two are not the same in the end.
+        const moveAll = async (): Promise<void> => {
+          await target.begin(tables)
+          await copyTables(source, target, tables)
+          await target.analyze()
+          const compared = await compare(source, target, tables)
+          process.stdout.write(tableText(compared))
+          const different = compared.filter(table => !isSame(table)).map(({ name }) => name)
+          if (different.length > 0)
+            throw new Error(`${different.join(', ')} not the same in the target: nothing was moved`)
+          await target.raise(await highestIds(source))
+        }
         // A transaction that writes nothing: no other command writes either until it ends.
-        session.transaction(() =>
-          target.transaction(() => moveAll({ ...session, dialect: store.dialect })),
-        ),
-      )
+        await session.transaction(() => target.transaction(moveAll))
+      })
     } catch (cause) {
       if (!(cause instanceof UnreachableError)) throw cause
       throw new Error(`${cause.message}; nothing was moved: run the same command again`, { cause })

@@ -50,11 +50,6 @@ test('a number that would be read as another one is a fault of its row, in NDJSO
   assert.deepEqual([csv.code, csv.rows], [1, []])
 })
 
-test('times in a file have any offset', async () => {
-  const { rows } = await importing('name,at\na,2026-01-31T10:30:00.0009+01:00\n', 'at')
-  assert.deepEqual(rows, [[Date.parse('2026-01-31T09:30:00Z')]])
-})
-
 const made = [
   ['Tea', 1],
   ['Pot', 0],

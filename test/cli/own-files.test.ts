@@ -80,7 +80,7 @@ test('a .env that is a folder, no UTF-8 or a link to nothing, or names what it d
   assert.throws(() => settingsBeside(project), {
     message: `${file} is not UTF-8: make it a file of settings, or take it away`,
   })
-  writeFileSync(file, 'DUET_A="1\nDUET_A"\n#DUET_B\nexport DUET_C: 1\n')
+  writeFileSync(file, 'DUET_A="1\nDUET_D"\n#DUET_B\nexport DUET_C: 1\n')
   assert.throws(() => settingsBeside(project), {
     message: `${file} names DUET_C and sets nothing: write DUET_C=VALUE, or take it out`,
   })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -13,7 +14,7 @@ import { send } from '../support/sign-in.ts'
 import { peopleSecret, secret } from '../world.ts'
 
 const skip = noDatabase
-const { fresh } = folderOf('move')
+const { folder, fresh } = folderOf('move')
 
 type Asking = { readonly as?: number; readonly body?: unknown; readonly headers?: Settings }
 
@@ -174,8 +175,9 @@ test('all of a store is on PostgreSQL after a move, and earlier ids, cursors, ta
   assert.equal(await ids('/api/orders', { as: 3, body: order }), 5)
   await after.end()
 
-  const again = await command(['move', '--to', target.url], source.settings)
-  assert.equal(again.code, 1)
+  const place = `${folder}/others`
+  const again = await command(['move', '--to', target.url, '--files', place], source.settings)
+  assert.ok(again.code === 1 && !existsSync(place))
   assert.match(
     again.stderr,
     /^duet: the target has content already \(replies\): name an empty database/,

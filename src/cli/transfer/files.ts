@@ -5,7 +5,8 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isObject, own } from '#base/object.ts'
 import { undamaged } from '#cli/files.ts'
 import { explain } from '#cli/terminal.ts'
-import type { ContentStore, InputRow } from '#content.ts'
+import { embeddedIn } from '#cli/transfer/kinds.ts'
+import type { ContentStore, InputRow, TransferKind } from '#content.ts'
 import { ownFolder } from '#engines/shared/files.ts'
 import type { FieldFault } from '#errors.ts'
 import { BeingRemoved, noteArrival } from '#files/garbage.ts'
@@ -14,15 +15,18 @@ import { checkSize, takeFile } from '#files/take.ts'
 import type { Entity } from '#model/entity.ts'
 import type { FileRules } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
-import { type StoredFile, storedText } from '#model/stored-file.ts'
+import { fileFields, type StoredFile, storedText } from '#model/stored-file.ts'
 import { ask } from '#serve/store.ts'
 
-/** Whether rows of an entity have files that go with them, or rows that are embedded in them do. */
-export const hasFiles = (model: Model, { fields, rest, relations }: Entity): boolean =>
-  Object.values(fields).some(({ file, rest }) => file && rest) ||
-  Object.keys(rest.embedded).some(member =>
-    hasFiles(model, entityOf(model, relations[member]?.to ?? member)),
+/** Whether rows of a kind have files that go with them, or rows that are embedded in them do. */
+export const hasFiles = (model: Model, kind: TransferKind): boolean => {
+  const of = entityOf(model, kind.entity)
+  const embedded = Object.keys(embeddedIn(kind, of)).map(name => of.relations[name]?.to)
+  return fileFields(model.entities).some(
+    ({ entityName, entity, key }) =>
+      [kind.entity, ...embedded].includes(entityName) && entity.fields[key]?.rest,
   )
+}
 
 /** A row with what `work` makes of each of its files, and of those of the rows that are embedded in it. */
 const withEach = async (

@@ -40,19 +40,21 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
       throw new Error('another Duet is connected to the target: stop it first, then move again')
     await sleep(100)
   }
+  /** Throws if the database has content of its own in one of these tables. */
+  const checkEmpty = async (tables: readonly MovedTable[]): Promise<void> => {
+    for (const { name: table } of tables)
+      if (table !== 'secrets' && (await run(sql`select 1 from ${name(table)} limit 1`)).length > 0)
+        throw new Error(`the target has content already (${table}): name an empty database`)
+  }
   return {
     ...session,
     dialect,
-    /** Begins with these tables; throws if the database has content of its own. */
+    checkEmpty,
+    /** Begins with these tables, which must be empty. */
     begin: async (tables: readonly MovedTable[]): Promise<void> => {
       // The source may take long for a page, or to be compared.
       await session.query(queryWith('set local idle_in_transaction_session_timeout = 0'))
-      for (const { name: table } of tables)
-        if (
-          table !== 'secrets' &&
-          (await run(sql`select 1 from ${name(table)} limit 1`)).length > 0
-        )
-          throw new Error(`the target has content already (${table}): name an empty database`)
+      await checkEmpty(tables)
       // The keys of the source replace the target's own, which were never used.
       await run(sql`delete from secrets`)
     },

@@ -2,7 +2,7 @@
 import type { Scalar } from '#model/values.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Row, type Rows, type Session } from '#sql/engine.ts'
-import { comma, join, name, number, type SqlValue, sql, trusted } from '#sql/sql.ts'
+import { comma, join, name, number, sql, trusted } from '#sql/sql.ts'
 
 export type MovedTable = {
   readonly name: string
@@ -17,37 +17,35 @@ export type MovedTable = {
   readonly page: number
 }
 
-/** A position in a table: the key of a row. */
-export type RowKey = readonly SqlValue[]
-
 /** One side of a move. */
 export type Side = Pick<Session, 'query'> & { readonly dialect: Dialect }
 
-export const keyOf = ({ key, columns }: MovedTable, row: Row): RowKey => {
-  const names = Object.keys(columns)
-  return key.map(column => row[names.indexOf(column)] ?? null)
-}
-
-const restOf = ({ name: table, key }: MovedTable, after: RowKey | null) => {
-  const behind = sql`(${join(key.map(name), comma)}) > (${join(after ?? [], comma)})`
-  return sql`from ${name(table)} where ${after === null ? trusted('true') : behind}`
-}
-
 /**
- * The next rows after a key, values in the order of the columns; none at the end. `isLater`: of those that refer to later rows of the same
- * table, their ids and the values of the columns that refer.
+ * The rows of a table page by page, values in the order of the columns. `isLater`: of those that refer to later rows of the same table, their
+ * ids and the values of the columns that refer.
  */
-export const pageBehind = (
+export const pagesOf = async function* (
   { query, dialect }: Side,
   table: MovedTable,
-  after: RowKey | null,
   isLater = false,
-): Promise<Rows> => {
+): AsyncGenerator<Rows> {
   const columns = isLater ? ['id', ...table.own] : Object.keys(table.columns)
   const later = table.own.map(column => sql`${name(column)} > id`)
   const wanted = isLater ? sql` and (${join(later, trusted(' or '))})` : sql``
   const keys = join(table.key.map(name), comma)
-  // The limit is in the text: a planner that knows it walks the index and sorts nothing.
-  const page = sql`select ${join(columns.map(name), comma)} ${restOf(table, after)}${wanted} order by ${keys} limit ${number(table.page)}`
-  return query(queryOf(page, dialect))
+  const pageBehind = (last?: Row): Promise<Rows> => {
+    const key = table.key.map(column => last?.[columns.indexOf(column)] ?? null)
+    const behind = last ? sql`(${keys}) > (${join(key, comma)})` : trusted('true')
+    // The limit is in the text: a planner that knows it walks the index and sorts nothing.
+    const page = sql`select ${join(columns.map(name), comma)} from ${name(table.name)} where ${behind}${wanted} order by ${keys} limit ${number(table.page)}`
+    return query(queryOf(page, dialect))
+  }
+  let rows = await pageBehind()
+  for (let last = rows.at(-1); last; last = rows.at(-1)) {
+    // The next page is read while this one is used; what it fails of is told then.
+    const next = pageBehind(last)
+    next.catch(() => {})
+    yield rows
+    rows = await next
+  }
 }
