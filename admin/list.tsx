@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query'
 import {
   ListBase,
-  useCreatePath,
   useDataProvider,
   useListContext,
   useNavigate,
@@ -446,7 +445,6 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
     else for (const id of ids) onToggleItem(id)
   }
   const navigate = useNavigate()
-  const path = useCreatePath()
   const [acting, setActing] = useState<{ action: Entity['actions'][number]; row: Row }>()
   // The column that leads to the row; what may lead elsewhere does not.
   const titled =
@@ -458,7 +456,7 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
     titled === undefined &&
       entity.may.one && {
         label: t('Open'),
-        run: () => navigate(path({ resource, type: 'edit', id: row.id })),
+        run: () => navigate(`/${resource}/${row.id}`),
       },
     ...entity.actions
       .filter(({ name }) => may(row, name))
@@ -558,7 +556,7 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
                 </tr>
               ))
             : data.map((row, at) => {
-                const to = path({ resource, type: 'edit', id: row.id })
+                const to = `/${resource}/${row.id}`
                 return (
                   <tr
                     key={row.id}

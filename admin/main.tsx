@@ -10,6 +10,7 @@ import {
   useLocation,
   useNavigate,
   useNotify,
+  useResetErrorBoundaryOnLocationChange,
 } from 'ra-core'
 import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -170,12 +171,20 @@ const useFocus = (pathname: string) => {
 /** The mark of a place that this page, and not the one loaded after it, goes to in order to sign out. */
 const leaving = newKey()
 
+/** The number that the router gave to the place that is shown. */
+let shownAt = 0
+// A place that a link or an address typed here leads to has none, and without one the router would not ask before a changed form is left.
+addEventListener('popstate', () => {
+  if (history.state === null) history.replaceState({ idx: shownAt + 1 }, '')
+})
+
 /** What a key reaches. */
 const reached = 'button, input, select, textarea, a[href]'
 
 const Layout = ({ children }: { children?: ReactNode }) => {
   const { title, entities, viewer } = useModel()
-  const { pathname, state } = useLocation()
+  const location = useLocation()
+  const { pathname, state } = location
   const [open, setOpen] = useState(false)
   const [theme, setTheme] = useState(localStorage.getItem('duet.theme') ?? 'system')
   useEffect(() => setOpen(false), [pathname])
@@ -184,12 +193,13 @@ const Layout = ({ children }: { children?: ReactNode }) => {
   const navigate = useNavigate()
   const notify = useNotify()
   useEffect(() => {
+    shownAt = history.state?.idx ?? 0
     if (state !== leaving) return
     signOut().catch(() => {
       notify(t('The service cannot be reached.'), { type: 'error' })
       navigate('/', { replace: true })
     })
-  }, [state])
+  }, [location])
   // By way of the start, so that a changed form asks first.
   const leave = () => navigate('/', { state: leaving })
   const here = pathname.split('/')[1] ?? ''
@@ -198,17 +208,7 @@ const Layout = ({ children }: { children?: ReactNode }) => {
     ({ group = '' }) => group,
   )
   return (
-    <div
-      className="layout"
-      // Through the router, which asks before a changed form is left.
-      onClickCapture={event => {
-        const { ctrlKey, metaKey, shiftKey, altKey, button } = event
-        const link = (event.target as HTMLElement).closest<HTMLAnchorElement>('a[href^="#/"]')
-        if (!link || link.target || button !== 0 || ctrlKey || metaKey || shiftKey || altKey) return
-        event.preventDefault()
-        navigate(link.hash.slice(1))
-      }}
-    >
+    <div className="layout">
       <a
         className="skip"
         href="#main"
@@ -299,24 +299,36 @@ const NotFound = () => (
   </div>
 )
 
-const Admin = ({ model }: { model: Model }) => {
-  const [client] = useState(
-    () =>
-      new QueryClient({
-        defaultOptions: {
-          queries: {
-            // A browser without a network says so, as a service that is away does, in place of waiting for ever.
-            networkMode: 'always',
-            refetchOnReconnect: true,
-            retry: (count, error) => {
-              const { status = 0 } = error as HttpError
-              return count < 2 && (status === 0 || status >= 500)
-            },
-            staleTime: 5000,
-          },
-        },
-      }),
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A browser without a network says so, as a service that is away does, in place of waiting for ever.
+      networkMode: 'always',
+      refetchOnReconnect: true,
+      retry: (count, error) => {
+        const { status = 0 } = error as HttpError
+        return count < 2 && (status === 0 || status >= 500)
+      },
+      staleTime: 5000,
+    },
+  },
+})
+
+/** What takes the place of a screen that failed, as one does whose address was made by hand. */
+const Failed = ({ resetErrorBoundary }: { resetErrorBoundary: () => void }) => {
+  useResetErrorBoundaryOnLocationChange(resetErrorBoundary)
+  return (
+    <main>
+      <div className="empty" role="alert">
+        <Heading text={t('It cannot be shown')} />
+        <p>{t('Its address may be wrong; if not, tell who runs this service.')}</p>
+        <a href="#/">{t('To the start')}</a>
+      </div>
+    </main>
   )
+}
+
+const Admin = ({ model }: { model: Model }) => {
   const provider = useMemo(() => createDataProvider(model), [model])
   return (
     <ModelContext.Provider value={model}>
@@ -329,6 +341,7 @@ const Admin = ({ model }: { model: Model }) => {
           <CoreAdminUI
             layout={Layout as never}
             dashboard={Dashboard}
+            error={Failed as never}
             ready={Nothing}
             catchAll={NotFound}
             requireAuth={false}

@@ -6,6 +6,8 @@ const german: Record<string, string> = {
   'Who sees it': 'Wer sie sieht',
   'Importing…': 'Wird importiert…',
   'It cannot be shown': 'Es kann nicht gezeigt werden',
+  'Its address may be wrong; if not, tell who runs this service.':
+    'Vielleicht ist die Adresse falsch; wenn nicht, sagen Sie es denen, die diesen Dienst betreiben.',
   'Make the first one': 'Die erste Zeile anlegen',
   'Nothing is changed yet': 'Noch ist nichts geändert',
   'Faults: {count}.': 'Fehler: {count}.',

@@ -36,11 +36,10 @@ export type Site = {
 /** The colours of a content's own as a style sheet, dark enough on white and light enough on black to be read. */
 const coloursOf = ({ colours }: Site): string => {
   if (!colours) return ''
-  const set = (lightness: string) =>
-    Object.entries(colours)
-      .map(([api, colour]) => `--${api}: oklch(from ${colour} ${lightness} c h);`)
-      .join(' ')
-  return `\n:root { ${set('min(l, 0.5)')} }\n@media (prefers-color-scheme: dark) { :root { ${set('max(l, 0.78)')} } }\n`
+  const shades = (colour: string) =>
+    ['min(l, 0.5)', 'max(l, 0.78)'].map(lightness => `oklch(from ${colour} ${lightness} c h)`)
+  const set = Object.entries(colours).map(([api, of]) => `--${api}: light-dark(${shades(of)});`)
+  return `\n:root { ${set.join(' ')} }\n`
 }
 
 const script = 'text/javascript; charset=utf-8'

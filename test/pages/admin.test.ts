@@ -365,6 +365,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     const leave: readonly (() => Promise<unknown>)[] = [
       () => page.getByRole('link', { name: 'Users', exact: true }).click(),
       () => page.goBack(),
+      () => page.evaluate(`location.hash = '#/user/2'`),
       () => page.getByRole('button', { name: 'Sign out' }).click(),
     ]
     for (const go of leave) {
@@ -372,6 +373,16 @@ describe('the admin in a browser', { skip: skipped }, () => {
       await isAsked.getByRole('button', { name: 'Stay' }).click()
       assert.equal(await stock.inputValue(), '77')
     }
+    // So is one by the back key that an address led to.
+    const place = page.url()
+    await page.evaluate(`location.hash = '#/user/2'`)
+    await isAsked.getByRole('button', { name: 'Leave' }).click()
+    await page.getByLabel('Age').fill('77')
+    await page.getByText('Not saved').waitFor()
+    await page.goBack()
+    await isAsked.getByRole('button', { name: 'Leave' }).click()
+    await page.waitForURL(place)
+    await stock.fill('78')
     await page.getByRole('link', { name: 'Users', exact: true }).click()
     await isAsked.getByRole('button', { name: 'Leave' }).click()
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
@@ -721,6 +732,10 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
       page.on('dialog', () => faults.push('a script of a title has run'))
       await go('recipe?sort=id&order=DESC')
       for (const title of titles) await page.getByText(title, { exact: true }).first().waitFor()
+      assert.deepEqual(await faultsOf(page), [])
+      // So they are in the dark by the button for that, whatever the system has.
+      const theme = page.getByRole('button', { name: /^Theme/, includeHidden: true })
+      for (let n = 0; n < 2; n++) await theme.dispatchEvent('click')
       assert.deepEqual(await faultsOf(page), [])
       // What is cut tells all of itself, and paper has no menu.
       const long = page.getByRole('link', { name: `${titles[0]}` }).first()

@@ -117,6 +117,7 @@ describe('the pages of sign-in', { skip: skipped }, () => {
       await settled(page, '#account')
       assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), account)
       assert.equal(await page.locator('#address').textContent(), email)
+      await page.locator('.home').evaluate(home => home.append('W'.repeat(60)))
       assert.deepEqual(await faultsOf(page), [], '/account')
       await tabTo(page, '#rename [name=name]')
       await page.keyboard.type('Ada of the keys')
