@@ -183,6 +183,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await tabTo(page, 'Take these')
     await press('Enter')
     await isOn(page, 'Title')
+    assert.equal((await ask(`GET /api/v1/recipes/${id}`)).title, 'Barley soup of theirs')
     await press('Control+s')
     await page.getByText('Saved', { exact: true }).waitFor()
     const { title, servings } = await ask(`GET /api/v1/recipes/${id}`)

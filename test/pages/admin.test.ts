@@ -312,30 +312,6 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await close()
   })
 
-  test('what two people change is merged, and nobody is overwritten', async () => {
-    const { page, close } = await open(1)
-    await page.goto(`${origin}/admin#/product/3`)
-    await page.getByLabel('Stock').fill('7')
-    const change = (body: unknown) => world.ask('PATCH /api/v2/products/3', { as: 1, body })
-    assert.equal((await change({ category: 'desk' })).status, 200)
-    await page.keyboard.press('Control+s')
-    await page.getByText('Saved, with what others changed').waitFor()
-    const now = async () => (await world.ask('GET /api/v2/products/3')).json
-    assert.deepEqual([(await now()).stock, (await now()).category], [7, 'desk'])
-    await page.getByLabel('Name').fill('Mine')
-    assert.equal((await change({ name: 'Theirs' })).status, 200)
-    await page.keyboard.press('Control+s')
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText('Yours').click()
-    await dialog.getByRole('button', { name: 'Take these' }).click()
-    await page.getByText('Not saved').waitFor()
-    assert.equal((await now()).name, 'Theirs')
-    await page.keyboard.press('Control+s')
-    await page.getByText('Saved', { exact: true }).waitFor()
-    assert.equal((await now()).name, 'Mine')
-    await close()
-  })
-
   test('a picker finds a row by the beginning of its title, and a row is made below it', async () => {
     const { page, close } = await open(1)
     await page.goto(`${origin}/admin#/post/create`)
