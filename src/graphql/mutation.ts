@@ -97,14 +97,17 @@ export const runMutation = async (
   }
   const finding = { ...readOptionsOf(edge, c, caller), spent: 0 }
   const texts: string[] = []
+  let left = core.limits.bytes
   let replayed = true
   let position: WriteFacts['position']
   for (const { change, kind, reading, absent, answer, location } of writes)
     try {
       if (absent) throw absent
-      const terms = { counts, reading, finding }
+      const terms = { counts, reading: reading && { ...reading, longest: left }, finding }
       const done = await carryOut(core, writingFor(core, viewer), change, terms)
-      texts.push(answer(done.answer?.text ?? 'null'))
+      const text = answer(done.answer?.text ?? 'null')
+      left -= text.length
+      texts.push(text)
       replayed &&= done.replayed
       position = done.position ?? position
     } catch (cause) {

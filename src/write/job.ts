@@ -103,8 +103,12 @@ export type Job = {
   readonly isolated?: boolean | undefined
   /** Whether it is only tried: done as any other, and then undone. */
   readonly isDry?: boolean | undefined
-  /** The read of the written row, in the same transaction; null: the answer is empty, or `text`. */
-  readonly answer: { readonly plan: ReadPlan; readonly values: readonly DeferredValue[] } | null
+  /** The read of the written row, in the same transaction, and how many characters it may give, where that is fewer than of any read; null: the answer is empty, or `text`. */
+  readonly answer: {
+    readonly plan: ReadPlan
+    readonly longest?: number | undefined
+    readonly values: readonly DeferredValue[]
+  } | null
 }
 
 /** The answer of a write: its text, and the revision and id for ETag and Location. */

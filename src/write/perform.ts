@@ -97,6 +97,11 @@ const doneTogether = function* (
 /** The rows of a statement that did several steps, as those of each. */
 export const rowsOfEach = (rows: Rows): readonly Rows[] => rows.map(row => [row])
 
+/** The most characters of an answer that a key keeps for a day: what a body of the usual length says is never so long. */
+const longestKept = 2_097_152
+
+const tooLong = (why: string) => new ApiError('RESPONSE_TOO_LARGE', `${why}; ask for less of it`)
+
 const steps = function* (
   job: Job,
   prepared: Prepared | undefined,
@@ -128,6 +133,11 @@ const steps = function* (
   if (answer === null && job.answer && prepared) {
     const values = job.answer.values.map(value => settled(value, results, job.own))
     answer = prepared.answers(yield* prepared.script(values), values)[0] ?? null
+    const { length } = answer?.text ?? ''
+    if (length > (job.answer.longest ?? length))
+      throw tooLong('The answer would be too long, with those of the mutations before it')
+    if (idempotency && length > longestKept)
+      throw tooLong(`A key keeps at most ${longestKept} characters, and the answer would be longer`)
   }
   let { status } = job
   if (typeof status !== 'number') status = results[status.step]?.length ? status.some : status.none

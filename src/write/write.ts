@@ -14,8 +14,12 @@ import { type Idempotency, type Job, lostSlug, type Outcome, type Writer } from 
 
 export type Done = Extract<Outcome, { kind: 'done' | 'tried' }>
 
-/** The read of the row that a command wrote; its id goes into the plan's slot 1. */
-export type Reading = { readonly plan: ReadPlan; readonly values: readonly SqlValue[] }
+/** The read of the row that a command wrote; its id goes into the plan's slot 1. `longest`: the characters that are left for it in its operation. */
+export type Reading = {
+  readonly plan: ReadPlan
+  readonly values: readonly SqlValue[]
+  readonly longest?: number
+}
 
 /** How rows are looked for, and the milliseconds that this took of the request so far. */
 export type Finding = ReadOptions & { spent: number }
@@ -65,6 +69,7 @@ export const commit = async (
     isDry,
     answer: reading && {
       plan: reading.plan,
+      longest: reading.longest,
       values: [viewer, makes === null ? null : { step: makes, column: 0 }, ...rest],
     },
   }

@@ -4,6 +4,7 @@ import { mint } from '#auth/token.ts'
 import { rounds } from '#test/support/rounds.ts'
 import { until } from '#test/support/wait.ts'
 import { purge, startPurging, storedFor } from '#write/idempotency.ts'
+import { codeOf } from '../graphql.ts'
 import { refuses, refusesInput } from '../rest.ts'
 import { checkInvariants } from '../store/invariants.ts'
 import { createWorld, forAllTests, secret } from '../world.ts'
@@ -212,20 +213,28 @@ test('REST and GraphQL know one key as two [C5]', async () => {
   )
 })
 
-test('an answer of millions of bytes is stored under a key, and replayed byte for byte', async () => {
+test('an answer of millions of bytes is stored under a key, and replayed byte for byte; a longer one is refused and does nothing', async () => {
   const content = '😀'.repeat(100_000) // 4 bytes each
   const create = `mutation Long($content: String!) {
     createPost(input: { title: "Long", content: $content, authorId: 3 }) { author { posts { content } } }
   }`
   const headers = await headersOf(3, freshKey())
-  for (let n = 0; n < 5; n++)
-    await world.ask('POST /api/users/3/posts', { as: 3, body: { title: 'Long', content } })
+  const fill = async () => {
+    for (let n = 0; n < 5; n++)
+      await world.ask('POST /api/users/3/posts', { as: 3, body: { title: 'Long', content } })
+  }
+  await fill()
   const long = () => world.gql(create, { headers, variables: { content } })
   const first = await long()
   assert.ok(Buffer.byteLength(first.text) > 2_400_000, first.text.slice(0, 500))
   const again = await long()
   assert.equal(again.headers.get('idempotency-replayed'), 'true')
   assert.ok(again.text === first.text)
+  await fill()
+  const posts = await world.rows('select count(*) from posts')
+  const longer = { headers: await headersOf(3, freshKey()), variables: { content } }
+  assert.equal(codeOf(await world.gql(create, longer)), 'RESPONSE_TOO_LARGE')
+  assert.deepEqual(await world.rows('select count(*) from posts'), posts)
 })
 
 test('after a day a key counts no more and is dropped in small batches, and a paid order stays paid once [C10]', async () => {

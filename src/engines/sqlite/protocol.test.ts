@@ -34,7 +34,7 @@ const sending = () => {
 
 test('a job comes out as it went in, the first time and later', () => {
   const send = sending()
-  const answer = { plan: plan(), values: [1, { step: 1, column: 0 }] }
+  const answer = { plan: plan(), longest: 9, values: [1, { step: 1, column: 0 }] }
   const explained = step('insert', { explain: { text: 'select', values: [9] } })
   const key = { reserve: statement('r'), lookup: statement('l'), store: statement('s') }
   const jobs = [
@@ -99,7 +99,7 @@ test('after 1000 texts and plans the writer forgets all, and jobs come out the s
     const byText = texts(job({ steps }))
     assert.deepEqual(byText.job.steps, steps)
     if (byText.isAnew) anew.push(number)
-    const answer = { plan: plan(), values: [number] }
+    const answer = { plan: plan(), longest: undefined, values: [number] }
     const byPlan = plans(job({ answer }))
     assert.deepEqual(byPlan.job.answer, answer)
     if (byPlan.isAnew) anew.push(number)

@@ -63,6 +63,7 @@ export type SentJob = readonly [
   isDry: Job['isDry'],
   idempotency: Job['idempotency'],
   plan: number | null,
+  longest: number | undefined,
   ...values: DeferredValue[],
 ]
 
@@ -156,7 +157,8 @@ export const createPacker = (): ((id: number, due: number, job: Job) => SentJob)
     const sent = own ? numbers.of(steps) : steps.map(step => stepWith(step, form))
     const plan = answer && numbers.of(answer.plan)
     const values = answer?.values ?? []
-    return [id, due, isAnew, things, sent, own, status, text, isDry, idempotency, plan, ...values]
+    const read = [plan, answer?.longest, ...values] as const
+    return [id, due, isAnew, things, sent, own, status, text, isDry, idempotency, ...read]
   }
 }
 
@@ -167,14 +169,15 @@ export const createUnpacker = (): ((sent: SentJob) => Job) => {
     text: kept[number] as string,
     values,
   })
-  return ([, , isAnew, things, sent, own, status, text, isDry, idempotency, plan, ...values]) => {
+  return ([, , isAnew, things, sent, own, status, text, isDry, idempotency, ...read]) => {
     if (isAnew) kept.length = 0
     kept.push(...things)
     const steps =
       typeof sent === 'number'
         ? (kept[sent] as Job['steps'])
         : sent.map(step => stepWith(step, form))
-    const answer = plan === null ? null : { plan: kept[plan] as ReadPlan, values }
+    const [plan, longest, ...values] = read
+    const answer = plan === null ? null : { plan: kept[plan] as ReadPlan, longest, values }
     return { steps, own, status, text, isDry, idempotency, answer }
   }
 }
