@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { type Check, transformed, where } from '#base/check.ts'
 import { isPostgres, parameterFault } from '#base/database-url.ts'
 import { duration, isDay } from '#base/dates.ts'
-import { isLoopback } from '#base/paths.ts'
+import { isSafe } from '#base/paths.ts'
 
 /** The rule of a setting: what its text stands for. */
 type SettingRule<SettingValue = unknown> = Check<SettingValue, string>
@@ -73,11 +73,10 @@ const wholeThreads = whole(1, 64)
 export const threadCount: SettingRule<'auto' | number> = given =>
   given === 'auto' ? { value: 'auto' } : wholeThreads(given)
 
-/** Whether nobody on the way can change what is asked of an address: it is of TLS, or of this machine. */
+/** Whether an address is safe, and nothing but an address. */
 export const isSafeAddress = (given: string): boolean => {
-  const { protocol, hostname = '', username, search, hash } = URL.parse(given) ?? {}
-  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
-  return isSafe && !username && !search && !hash
+  const { username, search, hash } = URL.parse(given) ?? {}
+  return isSafe(given) && !username && !search && !hash
 }
 
 const isOrigin = (text: string) => URL.parse(text)?.origin === text

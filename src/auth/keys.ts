@@ -11,7 +11,7 @@ import {
 } from '#auth/key-set.ts'
 import { secretBytes } from '#auth/secret.ts'
 import { keysUnavailable, refused } from '#auth/token.ts'
-import { isLoopback } from '#base/paths.ts'
+import { isSafe } from '#base/paths.ts'
 import { ApiError } from '#errors.ts'
 
 /** Where the keys come from. */
@@ -31,9 +31,8 @@ const addressOf = (text: string): URL => {
   if (url === null) throw new Error(`DUET_JWKS_URL is not a URL`)
   if (url.username !== '' || url.password !== '')
     throw new Error(`DUET_JWKS_URL holds a user name or password: public keys need none`)
-  const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
   // Without TLS, anybody who can change the answer on its way could sign any token.
-  if (!safe) throw new Error(`DUET_JWKS_URL must begin with https:// (http:// on loopback)`)
+  if (!isSafe(text)) throw new Error(`DUET_JWKS_URL must begin with https:// (http:// on loopback)`)
   return url
 }
 

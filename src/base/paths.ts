@@ -28,5 +28,11 @@ export const urlOn = (host: string, port: number): string => {
 export const isLoopback = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/.test(host)
 
+/** Whether nobody on the way can change what is asked of an address: it is of TLS, or of this machine. */
+export const isSafe = (given: string): boolean => {
+  const { protocol, hostname = '' } = URL.parse(given) ?? {}
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}
+
 /** The program as people start it: in a checkout, or as a package that a project has installed. */
 export const program = import.meta.url.endsWith('.ts') ? 'bin/duet' : 'npx duet'

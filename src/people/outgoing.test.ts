@@ -33,15 +33,15 @@ test('an answer above the bound, and a redirect to another address, are refused'
   await assert.rejects(boundedFetch([])(elsewhere))
 })
 
-test('a discovery document counts only if it names the issuer that was asked', async () => {
-  let issuer = ''
-  const url = await hostile((_request, response) =>
-    response
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ issuer: issuer || 'https://login.example.org' })),
-  )
+test('a discovery document counts only if it names the issuer that was asked, and endpoints that are safe', async () => {
+  let document: object = { issuer: 'https://login.example.org' }
+  const url = await hostile((_request, response) => response.end(JSON.stringify(document)))
   const ask = () => boundedFetch([url])(`${url}/.well-known/openid-configuration`)
   await assert.rejects(ask(), /names another issuer/)
-  issuer = `${url}/`
-  assert.deepEqual(await (await ask()).json(), { issuer })
+  document = { issuer: `${url}/` }
+  assert.deepEqual(await (await ask()).json(), document)
+  for (const address of ['http://login.example.org', 'javascript:alert(1)', '/token', 5, null]) {
+    document = { issuer: url, token_endpoint: address }
+    await assert.rejects(ask(), /has an unsafe token_endpoint/)
+  }
 })

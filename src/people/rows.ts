@@ -35,7 +35,7 @@ export type RowStore = {
 /** Finds, makes and changes the rows of people. */
 export const peopleRows = (store: RowStore, people: People) => {
   const { model, dialect, ask } = store
-  const { entity: what, email, emailKey } = people
+  const { entity: what, email, emailKey, name: named, verified, role } = people
   const { blocked, roles } = model.viewers
   const entity = entityOf(model, what)
   const { fields, table } = entity
@@ -46,25 +46,18 @@ export const peopleRows = (store: RowStore, people: People) => {
 
   const at = (field: string | undefined) =>
     field === undefined ? sql`null` : name(columnName(field))
-  const columns = join(
-    [
-      sql`id`,
-      ...[people.name, email, people.verified, people.role, blocked?.field, made, 'revision'].map(
-        at,
-      ),
-    ],
-    comma,
-  )
+  const keys = ['id', named, email, verified, role, blocked?.field, made, 'revision']
+  const columns = join(keys.map(at), comma)
   const find = async (condition: Sql): Promise<Person | null> => {
     const [row] = await ask(sql`select ${columns} from ${name(table)} where ${condition}`)
     if (!row) return null
-    const [id, called, address, verified, role, state, createdAt, revision] = row
+    const [id, called, address, proved, rank, state, createdAt, revision] = row
     return {
       id: String(id),
       name: String(called ?? ''),
       email: String(address),
-      emailVerified: Number(verified) === 1,
-      role: String(role),
+      emailVerified: Number(proved) === 1,
+      role: String(rank),
       blocked: blocked !== undefined && state === blocked.value,
       createdAt: Number(createdAt ?? 0),
       revision: Number(revision),
@@ -83,13 +76,13 @@ export const peopleRows = (store: RowStore, people: People) => {
   const checked = (mode: 'create' | 'update', given: PersonInput) => {
     const input: Record<string, unknown> = {}
     if (given.email !== undefined) input[email] = given.email
-    if (given.emailVerified !== undefined) input[people.verified] = given.emailVerified
+    if (given.emailVerified !== undefined) input[verified] = given.emailVerified
     const context = { mode, viewer, model, now: Date.now(), what, isService: true } as const
     const fits = (one: string) =>
-      checkInput(entity, { [people.name]: one }, { ...context, mode: 'update' }).faults.length === 0
+      checkInput(entity, { [named]: one }, { ...context, mode: 'update' }).faults.length === 0
     if (given.name !== undefined || mode === 'create') {
       const called = [...(given.name ?? '')].slice(0, longestName).join('')
-      input[people.name] = [called, nameless].find(fits)
+      input[named] = [called, nameless].find(fits)
     }
     const { values, faults } = checkInput(entity, input, context)
     if (faults.length > 0) throw invalid(faults)

@@ -9,14 +9,11 @@ const grace = 3_600_000
 
 /** The public halves of the keys that sign tokens of people, as the text of a JSON Web Key Set. */
 export const keySetOf = async (store: StoreAccess, now: number): Promise<string> => {
-  const valid = sql`select id, public_key, alg, crv from auth_keys where expires_at is null or expires_at > ${now - grace} order by created_at`
+  const valid = sql`select id, public_key from auth_keys where expires_at is null or expires_at > ${now - grace} order by created_at`
   const rows = await readPrimary(store, queryOf(valid, store.dialect))
-  const keys = rows.map(([kid, publicKey, alg, crv]) => ({
-    alg: alg ?? 'EdDSA',
-    crv: crv ?? 'Ed25519',
+  const keys = rows.map(([kid, publicKey]) => ({
     ...JSON.parse(String(publicKey)),
-    kid,
-    use: 'sig',
+    ...{ kid, alg: 'EdDSA', use: 'sig' },
   }))
   return JSON.stringify({ keys })
 }
