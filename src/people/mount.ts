@@ -178,6 +178,8 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
       // What the library throws is no reason to leave a caller without an answer.
       const ask = () => signIn.ask(asked).catch(() => Promise.reject(unavailable()))
       const ofProvider = lanes.get(String(body ? body.provider : c.req.param('id')))
+      // Names that are made up would each have a count of their own.
+      if (one.gives === null && !ofProvider) throw new ApiError('NOT_FOUND', 'No such provider')
       const answer = await (ofProvider ?? lane).run(ask, readOptionsOf(edge, c, anonymous))
       return replyOf(answer, requestId, ofProvider !== undefined)
     })

@@ -603,6 +603,10 @@ test('letters to one address are limited, and beyond that nothing is made: no co
     })
   }
   await until('the twentieth is sent', () => lettersThen() > 1)
+  const [ofAny] = await strict.rows('select count(*) from auth_rates')
+  for (let n = 0; n < 40; n++)
+    assert.equal((await by.get(`/auth/callback/made-up-${n}?state=x`)).status, 404)
+  assert.deepEqual(await strict.rows('select count(*) from auth_rates'), [ofAny])
   let last = await askCode(by, 'other0@example.org')
   for (let n = 1; n < 12; n++) last = await askCode(by, `other${n}@example.org`)
   assert.equal(last.status, 429)
