@@ -78,14 +78,12 @@ const Chart = ({ entity, group }: { entity: Entity; group: Group }) => {
   const ids = group.to ? (data ?? []).flatMap(row => Number(row[group.by]) || []) : []
   const { data: named } = useGetMany<Row>(group.to ?? '', { ids }, { enabled: ids.length > 0 })
   const target = useModel().entities.find(({ name }) => name === group.to)
-  const wordsOf = (value: unknown) =>
-    value === null || value === undefined
-      ? '–'
-      : group.to === undefined
-        ? isTime
-          ? months.format(new Date(`${value}-15T12:00:00`))
-          : String(value)
-        : titleOf(target, named?.find(({ id }) => id === value) ?? { id: Number(value) })
+  const wordsOf = (value: unknown) => {
+    if ((value ?? null) === null) return '–'
+    if (isTime) return months.format(new Date(`${value}-15T12:00:00`))
+    if (group.to === undefined) return String(value)
+    return titleOf(target, named?.find(({ id }) => id === value) ?? { id: Number(value) })
+  }
   const rows = (isTime ? [...(data ?? [])].reverse() : (data ?? [])).map(row => ({
     label: wordsOf(row[group.by]),
     value: Number((group.sum === undefined ? row.count : row.sum?.[group.sum]) ?? 0),

@@ -449,39 +449,32 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
     filter,
   })
   const isListed = entity.may.list !== 'no'
-  const here = useGetList<Row>(entity.name, pageOf(page), { enabled: isListed })
-  const rows = here.data ?? []
+  const { data: rows = [] } = useGetList<Row>(entity.name, pageOf(page), { enabled: isListed })
   const at = rows.findIndex(row => row.id === id)
-  const isFirst = at === 0 && page > 1
-  const isLast = at === rows.length - 1 && rows.length === perPage
-  const before = useGetList<Row>(entity.name, pageOf(page - 1), { enabled: isListed && isFirst })
-  const after = useGetList<Row>(entity.name, pageOf(page + 1), { enabled: isListed && isLast })
+  const edge = at === 0 ? -1 : at === perPage - 1 ? 1 : 0
+  const isBeside = isListed && page + edge > 0 && edge !== 0
+  const { data: beside = [] } = useGetList<Row>(entity.name, pageOf(page + edge), {
+    enabled: isBeside,
+  })
   const isShown = at >= 0
   useEffect(() => {
     if (isShown) leafed = ''
   }, [isShown])
   if (!isShown) return null
-  const to = (word: string, row: Row | undefined, number: number) =>
-    row && {
-      go: () => {
-        if (number !== page) setStored({ ...stored, page: number })
-        leafed = word
-        navigate(`/${entity.name}/${row.id}`)
-      },
+  const buttonOf = (icon: 'up' | 'down', label: string, step: 1 | -1) => {
+    const row = edge === step ? beside.at(step > 0 ? 0 : -1) : rows[at + step]
+    const onClick = () => {
+      if (edge === step) setStored({ ...stored, page: page + step })
+      leafed = label
+      navigate(`/${entity.name}/${row?.id}`)
     }
-  const [up, down] = [t('Previous row'), t('Next row')]
-  const back = isFirst ? to(up, before.data?.at(-1), page - 1) : to(up, rows[at - 1], page)
-  const forth = isLast ? to(down, after.data?.[0], page + 1) : to(down, rows[at + 1], page)
-  // Who leafs through rows by a key stays on its button.
-  const buttonOf = (icon: 'up' | 'down', label: string, step: typeof back) => (
-    <IconButton
-      {...{ icon, label, disabled: !step, onClick: step?.go, autoFocus: leafed === label }}
-    />
-  )
+    // Who leafs through rows by a key stays on its button.
+    return <IconButton {...{ icon, label, disabled: !row, onClick, autoFocus: leafed === label }} />
+  }
   return (
     <>
-      {buttonOf('up', up, back)}
-      {buttonOf('down', down, forth)}
+      {buttonOf('up', t('Previous row'), -1)}
+      {buttonOf('down', t('Next row'), 1)}
     </>
   )
 }

@@ -480,19 +480,10 @@ const Table = ({ entity, columns, may }: { entity: Entity; columns: Field[]; may
       </div>
     )
   if (!isPending && data.length === 0)
-    return all ? (
+    return (
       <div className="empty">
-        <p>{t('Nothing found.')}</p>
+        <p>{all ? t('Nothing found.') : t('No rows yet.')}</p>
         {all}
-      </div>
-    ) : (
-      <div className="empty">
-        <p>{t('No rows yet.')}</p>
-        {entity.may.create !== 'no' && (
-          <a className="button" href={`#/${entity.name}/create`}>
-            {t('Make the first one')}
-          </a>
-        )}
       </div>
     )
   return (

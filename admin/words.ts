@@ -8,7 +8,6 @@ const german: Record<string, string> = {
   'It cannot be shown': 'Es kann nicht gezeigt werden',
   'Its address may be wrong; if not, tell who runs this service.':
     'Vielleicht ist die Adresse falsch; wenn nicht, sagen Sie es denen, die diesen Dienst betreiben.',
-  'Make the first one': 'Die erste Zeile anlegen',
   'Nothing is changed yet': 'Noch ist nichts geändert',
   'Faults: {count}.': 'Fehler: {count}.',
   'No answer came, so nobody knows whether these rows are there. Import again, or choose the file again under the same name: no row is made twice.':

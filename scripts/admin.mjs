@@ -10,9 +10,11 @@ export async function buildAdmin() {
     throw new Error('esbuild is not installed')
   })
   await build({
-    entryPoints: { admin: here('admin/main.tsx') },
+    entryPoints: ['main.tsx', 'admin.css'].map(name => ({
+      in: here(`admin/${name}`),
+      out: 'admin',
+    })),
     outdir: here('src/pages/assets'),
-    inject: [here('admin/styles.ts')],
     tsconfig: here('admin/tsconfig.json'),
     bundle: true,
     minify: true,

@@ -113,8 +113,9 @@ type SeenModel = ReturnType<typeof viewOf>
 
 const spelled = (path: string) => path.replace(/:(\w+)/g, '{$1}')
 
-/** What an input begins with: what the field has where nobody gives it, if that is stored as callers write it. A box without a tick says no. */
-const usualOf = ({ initial, scalar, nullable }: Field) => {
+/** What an input begins with: what the field has where nobody gives it, if that is stored as callers write it. A box without a tick says no, and one without a line that a list is empty. */
+const usualOf = ({ initial, scalar, nullable, items, range }: Field) => {
+  if (items && initial === undefined && range?.min === 0) return { initial: [] }
   const value = typeof initial === 'object' && 'value' in initial ? initial.value : null
   if (scalar === 'flag') return nullable && value === null ? {} : { initial: value === 1 }
   return value !== null && ['text', 'int', 'date'].includes(scalar) ? { initial: value } : {}

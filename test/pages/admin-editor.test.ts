@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { subjectFor } from '#kit/check/rows.ts'
 import { viewer } from '#model/condition.ts'
-import { choice, file, flag, int, text } from '#model/field.ts'
+import { choice, file, flag, int, list, text } from '#model/field.ts'
 import { signedIn } from '#model/policy.ts'
 import type { RuledAction } from '#write/steps/action.ts'
 import { change } from '#write/steps/steps.ts'
@@ -32,6 +32,7 @@ const cookIt: RuledAction = {
     unit: choice(['g', 'ml'], { initial: { value: 'ml' } }),
     isGood: flag({ initial: { value: 1 } }),
     isHot: flag({ nullable: true }),
+    with: list(text({ max: 20 }), { max: 3 }),
     photo: file({ accept: ['image/png'], max: '1 MB', exif: 'kept', nullable: true }),
   },
   described: { operationId: 'cookRecipe', summary: 'Cook it' },

@@ -788,13 +788,18 @@ describe('files in the admin', { skip: skipped }, () => {
     const file = { name: 'Küche.png', mimeType: 'image/png', buffer: Buffer.from(png(3, 2)) }
     await input.setInputFiles({ ...file, name: 'cover.png', buffer: Buffer.from('a page') })
     await page.getByText('The file is image/png by its name').waitFor()
-    // While one is sent the form is not saved without it, and it can be called off.
-    await page.route('**/api/v1/files', () => {}, { times: 1 })
-    await input.setInputFiles(file)
+    // While one is sent that is told, the form is not saved without it, and it can be called off.
+    const network = await page.context().newCDPSession(page)
+    const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 20_000 }
+    await network.send('Network.emulateNetworkConditions', slow)
+    await input.setInputFiles({ ...file, buffer: Buffer.alloc(900_000, file.buffer) })
+    const told = page.getByRole('progressbar')
+    await until('some of it is sent', async () => Number(await told.getAttribute('value')) > 0)
     await page.keyboard.press('Control+s')
     await page.getByRole('alert').getByText('Look at what is marked.').waitFor()
     await page.getByRole('button', { name: 'Cancel', exact: true }).click()
     await page.getByText('Nothing to save').waitFor()
+    await network.detach()
     await input.setInputFiles(file)
     await page.getByText('Küche.png').waitFor()
     // What is removed before it is saved is named no more, nor what is saved; both may be chosen again.
