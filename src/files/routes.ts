@@ -293,7 +293,7 @@ const writeRoutes = (of: FileField): readonly ExtraRoute[] => {
 }
 
 /** `POST /files`: a file that waits for its row, in one of these fields. */
-const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
+const uploadRoute = (fields: readonly FileField[], isKept: boolean): ExtraRoute => {
   const rules = fields.flatMap(({ entity }) => [
     entity.policy.create ?? nobody,
     entity.policy.update ?? nobody,
@@ -322,10 +322,7 @@ const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
       const open = givable(mount.core.model, viewer)
       if (open.length === 0) throw refusal(viewer, 'send files')
       const max = Math.max(...open.map(({ file }) => file.max))
-      const pictures = open.filter(({ file }) => takesPictures(file))
-      const exif = pictures.every(({ file }) => file.exif === 'kept')
-        ? ('kept' as const)
-        : undefined
+      const exif = isKept ? ('kept' as const) : undefined
       const taken = { accept: open.flatMap(({ file }) => file.accept), max, exif }
       const writing = writingFor(mount.core, viewer)
       const { id, file, done } = await receiveUpload(mount, writing, c, taken)
@@ -339,8 +336,10 @@ const uploadRoute = (fields: readonly FileField[]): ExtraRoute => {
 export const fileRoutes = (entities: Entities): readonly ExtraRoute[] => {
   const fields = fileFields(entities)
   const given = fields.filter(({ field }) => field.settableBy.kind !== 'nobody')
+  // An action gives an upload to a field that its sender may not.
+  const isKept = fields.every(({ file }) => file.exif === 'kept' || !takesPictures(file))
   return [
     ...fields.flatMap(of => (of.field.rest ? [readRoute(of), ...writeRoutes(of)] : [])),
-    ...(given.length > 0 ? [uploadRoute(given)] : []),
+    ...(given.length > 0 ? [uploadRoute(given, isKept)] : []),
   ]
 }

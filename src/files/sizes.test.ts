@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -14,6 +14,7 @@ import sharp from 'sharp'
 import { folderStore } from '#files/folder.ts'
 import type { Pixels } from '#files/picture.ts'
 import { cleaned, sized } from '#files/sizes.ts'
+import { placeOf } from '#files/store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'duet-sizes-'))
 const store = folderStore(root)
@@ -52,6 +53,7 @@ for (const type of ['jpeg', 'png', 'webp'] as const)
     assert.deepEqual([width, height, size], [40, 60, { width: 40, height: 60 }])
     assert.equal(kept.includes('Camera'), false)
     assert.deepEqual([digest, bytes], [hash('sha256', kept), kept.length])
+    assert.equal(statSync(join(root, placeOf(digest))).mode & 0o777, 0o600)
   })
 
 test('an AVIF loses what a camera wrote', async () => {
@@ -102,11 +104,13 @@ test('a PNG of sixteen bits that is cleaned keeps each of its values', async () 
 
 test('a picture that is torn, or of too many pixels, is refused, and nothing of it is left', async () => {
   const whole = await plain(400, 300).jpeg().toBuffer()
+  const interlaced = await plain(400, 300).png({ progressive: true }).toBuffer()
   const bomb = await sharp({ create: { width: 8000, height: 8000, channels: 3, background: red } })
     .png({ compressionLevel: 1 })
     .toBuffer()
   for (const [sent, type] of [
     [whole.subarray(0, whole.length / 2), 'image/jpeg'],
+    [interlaced.subarray(0, interlaced.length / 2), 'image/png'],
     [bomb, 'image/png'],
     [Buffer.from('GIF89a'), 'image/gif'],
   ] as const)
@@ -164,21 +168,17 @@ for (const [accept, type] of accepted)
     assert.deepEqual(await sized(store, { digest, type: 'image/jpeg' }, 32, accept), made)
   })
 
-test('a picture that is narrower than its size keeps its width', async () => {
-  const { digest } = await store.put(Readable.from([await plain(20, 10).png().toBuffer()]))
-  const { stored } = await sized(store, { digest, type: 'image/png' }, 320, '')
-  assert.equal((await sharp(await buffer(await store.open(stored))).metadata()).width, 20)
-})
-
-test('who asks at once for a new size waits for the same, and it goes with its source', async () => {
+test('who asks at once for a new size waits for the same, which is no wider than its source and goes with it', async () => {
   const { digest } = await store.put(Readable.from([await plain(90, 90).png().toBuffer()]))
   const asked = Array.from({ length: 100 }, () =>
-    sized(store, { digest, type: 'image/png' }, 45, ''),
+    sized(store, { digest, type: 'image/png' }, 450, ''),
   )
   const names = new Set((await Promise.all(asked)).map(({ stored }) => stored))
-  assert.deepEqual([...names], [`${digest}.45.png`])
+  const name = `${digest}.450.png`
+  assert.deepEqual([...names], [name])
+  assert.equal((await sharp(await buffer(await store.open(name))).metadata()).width, 90)
   await store.remove(digest)
-  assert.equal(await store.size(`${digest}.45.png`), undefined)
+  assert.equal(await store.size(name), undefined)
 })
 
 test('more sizes than may wait are refused at once', async () => {

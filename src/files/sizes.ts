@@ -124,7 +124,7 @@ export const cleaned = (
         await rename(made, path)
       } else {
         // It is read whole all the same, so that a torn one is found now.
-        await source.timeout({ seconds }).stats()
+        await source.timeout({ seconds }).resize(1).raw().toBuffer()
       }
       const turned = orientation === 1 ? { width, height: pageHeight ?? height } : found.autoOrient
       return { ...turned, isChanged }

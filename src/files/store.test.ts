@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { folderStore } from '#files/folder.ts'
-import { checkStore, type FileStore, type Limit, placeOf } from '#files/store.ts'
+import { checkStore, type FileStore, type Limit } from '#files/store.ts'
 import { asApiError } from '#http/exchange.ts'
 import type { Chunks } from '#http/reply.ts'
 import type { Event } from '#observe.ts'
@@ -272,10 +272,6 @@ test('whether files can be stored is tried without a trace', async () => {
   const folder = join(root, 'tried')
   await checkStore(folderStore(folder))
   assert.deepEqual(readdirSync(folder, { recursive: true }), ['parts'])
-})
-
-test('files lie in two levels of folders', () => {
-  assert.equal(placeOf(sha256('x')), `2d/71/${sha256('x')}`)
 })
 
 describe('S3', () => {

@@ -104,6 +104,8 @@ const flushed = async (path: string): Promise<StoredBytes> => {
   await using file = await open(path, 'r+')
   const hash = createHash('sha256')
   for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk)
+  // Who made it may have let others read it.
+  await file.chmod(0o600)
   await file.sync()
   return { digest: hash.digest('hex'), bytes: (await file.stat()).size }
 }

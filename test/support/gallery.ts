@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { crc32, deflateSync } from 'node:zlib'
 import { defineContent } from '#content.ts'
 import { giveFile } from '#files/by-hand.ts'
 import { viewer } from '#model/condition.ts'
@@ -43,7 +44,10 @@ const album = entity({
   fields: {
     id: id(),
     title: text({ max: 80 }),
-    banner: file({ accept: picture, max: '100 kB', sizes: [16, 32], nullable: true }),
+    banner: file({
+      ...{ accept: picture, max: '100 kB', sizes: [16, 32], nullable: true },
+      settableBy: withRole(roles, 'member'),
+    }),
     cover: file({ accept: picture, max: '1 kB', nullable: true, exif: 'kept' }),
     memberId: reference('member', { initial: 'viewer', settableBy: withRole(roles, 'admin') }),
     revision: revision(),
@@ -170,15 +174,23 @@ export const galleryRows = {
   application: [{ letter: 'Dear', memberId: 2 }],
 }
 
-/** A picture of that size in pixels: a PNG of one colour, and so many bytes that mean nothing. */
+const number = (value: number) => Buffer.from(value.toString(16).padStart(8, '0'), 'hex')
+const chunk = (type: string, ...data: readonly Uint8Array[]) => {
+  const body = Buffer.concat([Buffer.from(type), ...data])
+  return [number(body.length - 4), body, number(crc32(body))]
+}
+
+/** A picture of that size in pixels: a black PNG, and so many bytes that mean nothing. */
 export const png = (width: number, height: number, more = 0): Uint8Array<ArrayBuffer> => {
-  const bytes = Buffer.alloc(57 + more)
-  bytes.write('89504e470d0a1a0a0000000d49484452', 'hex')
-  bytes.writeUInt32BE(width, 16)
-  bytes.writeUInt32BE(height, 20)
-  bytes.write('0802000000', 24, 'hex')
-  bytes.write('IDAT', 37, 'latin1')
-  return new Uint8Array(bytes)
+  const form = Buffer.from('0802000000', 'hex')
+  const parts = [
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    ...chunk('IHDR', number(width), number(height), form),
+    ...chunk('IDAT', deflateSync(Buffer.alloc((width * 3 + 1) * height))),
+    ...chunk('IEND'),
+    Buffer.alloc(more),
+  ]
+  return new Uint8Array(Buffer.concat(parts))
 }
 
 export const pdf = (text: string): Uint8Array<ArrayBuffer> =>
