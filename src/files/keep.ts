@@ -52,7 +52,8 @@ export const noteFile = (
       explain: sql`select 1 where ${isBeingRemoved(file.digest)}`,
       refused: ([isRemoved]) => (isRemoved ? new BeingRemoved() : noRoom(most)),
     }
-    const steps = [arrival, ...more]
+    // Else several who come at once would each find the room that is left.
+    const steps = [...(most > 0 ? [{ sql: dialect.oneByOne }] : []), arrival, ...more]
     const command = commandOf(writing, { name: 'keep a file', steps, text: 'true' })
     return commit({ model, writer, wakeOutbox: () => {} }, command, null)
   })

@@ -101,4 +101,6 @@ export type Dialect = {
   readonly lockClause: Sql
   /** The same for rows that are only looked at: others may look at them too. */
   readonly shareClause: Sql
+  /** A statement that gives a row, after which no other transaction that runs it goes on before this one has ended. */
+  readonly oneByOne: Sql
 }

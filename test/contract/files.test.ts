@@ -730,4 +730,14 @@ suite('files', () => {
     const known = await put(1)
     assert.deepEqual({ ...known.json, requestId: '' }, { ...full.json, requestId: '' })
   })
+
+  test('several at once have no more bytes than that either', async () => {
+    await using small = await createWorld({ content: gallery, rows: galleryRows, mostFiles: 170 })
+    const papers = Array.from({ length: 20 }, (_, at) => pdf(`${at}`.padStart(3)))
+    await Promise.all(
+      papers.map(raw => small.ask('POST /api/files', { as: 2, raw, headers: paper })),
+    )
+    const [[bytes] = []] = await small.rows('select sum(bytes) from files')
+    assert.equal(Number(bytes), Math.floor(170 / pdf('123').length) * pdf('123').length)
+  })
 })

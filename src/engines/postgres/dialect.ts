@@ -139,4 +139,5 @@ export const dialect: Dialect = {
   lockClause: trusted(' for no key update'),
   // The offset keeps conditions around the query from being tested before its rows are locked.
   shareClause: trusted(' offset 0 for share'),
+  oneByOne: trusted('select pg_advisory_xact_lock(7308332, hashtext(current_schema()))'),
 }

@@ -115,4 +115,5 @@ export const dialect: Dialect = {
     )})`,
   lockClause: trusted(''),
   shareClause: trusted(''),
+  oneByOne: trusted('select 1'),
 }
