@@ -65,6 +65,8 @@ export const copyFiles = async (
   to: FileStore,
   repairs = false,
 ): Promise<string> => {
+  // No server tidies up a copy, in which an earlier command may have been killed.
+  await to.sweep(new Date(Date.now() - 86_400_000))
   let [copied, there, copiedBytes] = [0, 0, 0]
   for await (const { digest, bytes } of from.list()) {
     if ((await faultOf(to, { digest, bytes }, repairs)) === undefined) {

@@ -1,6 +1,14 @@
 /** Files of rows on the command line: looked for, backed up and put back. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -52,10 +60,14 @@ test('files are verified, backed up with their store, damaged, found so, and put
     made,
     /^backed up to .*\ncopied 1 files, \d+ bytes, from the folder .* which had 0 already\n$/,
   )
+  const cutOff = join(copy, 'parts', 'cut-off.part')
+  writeFileSync(cutOff, 'killed long ago')
+  utimesSync(cutOff, 0, 0)
   assert.match(
     await duet(0, 'backup', '--files', copy),
     /^copied 0 files, .* which had 1 already\n$/,
   )
+  assert.equal(existsSync(cutOff), false)
   assert.match(await duet(0, 'restore', '--check', backup, '--files', copy), /\nfiles +1\n/)
 
   writeFileSync(stored, Buffer.alloc(paper.length))
