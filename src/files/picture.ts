@@ -52,15 +52,13 @@ export const pictureSize = async (
   const unknown = { width: null, height: null }
   const sizeIn = own(readers, type)
   if (!sizeIn) return unknown
-  const handle = await open(path)
+  await using handle = await open(path)
+  const { bytesRead, buffer } = await handle.read(new Uint8Array(headBytes))
   try {
-    const { bytesRead, buffer } = await handle.read(new Uint8Array(headBytes))
     return sizeIn(new DataView(buffer.buffer, 0, bytesRead)) ?? unknown
   } catch (error) {
     // It ends before its size.
     if (!(error instanceof RangeError)) throw error
     return unknown
-  } finally {
-    await handle.close()
   }
 }

@@ -2,7 +2,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Asking } from '#base/slow-lane.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { storeOf } from '#files/by-hand.ts'
@@ -67,19 +66,6 @@ const roomFor = ({ dialect, files, model }: Core, viewer: Viewer, sender: string
 /** A file that was received, and waits for its row under this id. */
 export type Upload = { readonly id: string; readonly file: StoredFile; readonly done: Done }
 
-/** Who sends a file, and on what it is received. */
-type Receiving = {
-  readonly core: Core
-  readonly writing: Writing
-  /** The caller, as its share of what is scarce is counted. */
-  readonly sender: string
-  readonly from: Asking
-  readonly taken: TakenFiles
-  readonly room: ReturnType<typeof roomFor>
-  /** Throws for a file that has so many bytes by now. */
-  readonly check: (bytes: number) => void
-}
-
 /** The statement, without what follows, that lets a file wait for its row, where it may. */
 export const insertUpload = (
   { typed }: Pick<Dialect, 'typed'>,
@@ -97,27 +83,6 @@ export const insertUpload = (
 /** Takes back an upload whose sender is not told of it, so that it does not count among those that wait. */
 export const withdraw = async (core: Core, id: string): Promise<void> => {
   await writePieces(core, sql`delete from uploads where id = ${id} returning id`)
-}
-
-/** Receives a file into the store, where its bytes are and where it waits for its row when it resolves; throws what `takeFile` throws. */
-const receiveFile = async (receiving: Receiving, incoming: Incoming): Promise<Upload> => {
-  const { core, writing, sender, from, taken, room, check } = receiving
-  const { dialect } = core
-  const id = `up_${randomBytes(16).toString('base64url')}`
-  let kept: Omit<Upload, 'id'> | undefined
-  try {
-    await takeFile(storeOf(core), { ...incoming, from }, taken, check, async file => {
-      const upload = { id, owner: ownerOf(writing.viewer), sender, now: core.now() }
-      const waits = insertUpload(dialect, file, upload, room.fitsSender(file.bytes))
-      const step = { sql: sql`${waits} returning id`, refused: room.refused }
-      kept = { file, done: await noteFile(core, writing.viewer, file, [step]) }
-    })
-    if (!kept) throw new Error('the store of files told of no bytes')
-    return { id, ...kept }
-  } catch (error) {
-    if (kept) await withdraw(core, id).catch(() => {})
-    throw error
-  }
 }
 
 /** The name in `Content-Disposition` (RFC 6266); undefined where there is none. */
@@ -144,10 +109,15 @@ const mostOfForm = 16_777_216
 const malformedForm = (why: string, cause?: unknown) =>
   new ApiError('MALFORMED_REQUEST', `The form ${why}`, { cause })
 
-/** Receives the one file of a `multipart/form-data` body (RFC 7578). */
-const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
+/** Gives the one file of a `multipart/form-data` body (RFC 7578) to who receives it; what it gives for a form that fails later is withdrawn. */
+const receiveForm = async (
+  core: Core,
+  c: Http,
+  check: (bytes: number) => void,
+  receive: (incoming: Incoming) => Promise<Upload>,
+): Promise<Upload> => {
   const { Busboy } = await import('@fastify/busboy')
-  const sent = bodyStream(c, bytes => receiving.check(bytes - mostOfForm))
+  const sent = bodyStream(c, bytes => check(bytes - mostOfForm))
   let file: Readable | undefined
   let upload: Promise<Upload> | undefined
   try {
@@ -159,7 +129,7 @@ const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
       file.on('error', () => {})
       // The parser says so of a part whose sender says nothing, as Python's requests does (RFC 7578, section 4.4).
       const said = type === 'text/plain' ? undefined : type
-      upload = receiveFile(receiving, { stream, name, type: said })
+      upload = receive({ stream, name, type: said })
       upload.catch(error => parser.destroy(error))
     })
     for (const event of ['filesLimit', 'fieldsLimit', 'partsLimit'])
@@ -176,7 +146,7 @@ const receiveForm = async (receiving: Receiving, c: Http): Promise<Upload> => {
         : malformedForm('cannot be read as multipart/form-data', error)
     // The parser leaves the stream of a form that is cut off open, and its receiver would wait forever.
     file?.destroy(told)
-    upload?.then(({ id }) => withdraw(receiving.core, id)).catch(() => {})
+    upload?.then(({ id }) => withdraw(core, id)).catch(() => {})
     throw told
   }
 }
@@ -206,9 +176,25 @@ export const receiveUpload = async (
     room.check(bytes, left)
   }
   const from = readOptionsOf(edge, c, writing.viewer)
-  const receiving = { core, writing, sender, from, taken, room, check }
-  if (isForm) return receiveForm(receiving, c)
+  const receive = async (incoming: Incoming): Promise<Upload> => {
+    const id = `up_${randomBytes(16).toString('base64url')}`
+    let kept: Omit<Upload, 'id'> | undefined
+    try {
+      await takeFile(storeOf(core), { ...incoming, from }, taken, check, async file => {
+        const upload = { id, owner: ownerOf(writing.viewer), sender, now: core.now() }
+        const waits = insertUpload(core.dialect, file, upload, room.fitsSender(file.bytes))
+        const step = { sql: sql`${waits} returning id`, refused: room.refused }
+        kept = { file, done: await noteFile(core, writing.viewer, file, [step]) }
+      })
+      if (!kept) throw new Error('the store of files told of no bytes')
+      return { id, ...kept }
+    } catch (error) {
+      if (kept) await withdraw(core, id).catch(() => {})
+      throw error
+    }
+  }
+  if (isForm) return receiveForm(core, c, check, receive)
   const name = nameIn(header(c, 'content-disposition'))
   const stream = Object.assign(bodyStream(c), { spent: giveUp })
-  return receiveFile(receiving, { stream, name, type: header(c, 'content-type') })
+  return receive({ stream, name, type: header(c, 'content-type') })
 }

@@ -157,15 +157,6 @@ for (const place of ['a folder', 'S3'] as const)
         if (how === 'replaced') assert.deepEqual(again.bytes, Buffer.from(pdf('after')))
       })
 
-    test('of two who replace a file at once one is last, whole', async () => {
-      const both = [long('one'), long('other')]
-      const sent = await Promise.all(both.map(put))
-      for (const { status, text } of sent) assert.ok(status <= 201, text)
-      const { bytes } = await get(cv, await mine())
-      assert.ok(both.some(raw => Buffer.compare(raw, bytes) === 0))
-      assert.deepEqual(await world.rows('select count(*) from uploads'), [[0]])
-    })
-
     test('a picture is given in its sizes', async () => {
       const whole = sharp({ create: { width: 80, height: 40, channels: 3, background: '#a22' } })
       const raw = new Uint8Array(await whole.png().toBuffer())
