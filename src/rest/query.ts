@@ -119,10 +119,9 @@ export const parseQuery = (text: string) => {
       const near = nearest(name, known) ?? nearOther()
       return `is not a parameter here; ${near === undefined ? otherwise() : `did you mean ${near}?`}`
     })
-  /** Makes every parameter that is not among these a fault; it does not list `others`, which are many. */
-  const only = (known: readonly string[], others: readonly string[] = []) => {
-    for (const name of beside([...known, ...others]))
-      unknown(name, known, () => nearest(name, others))
+  /** Makes every parameter that is not among these a fault. */
+  const only = (known: readonly string[]) => {
+    for (const name of beside(known)) unknown(name, known)
   }
   /** The parameters that do not say which page, for links to other pages. */
   const others = (): string => {

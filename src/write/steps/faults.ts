@@ -42,32 +42,25 @@ type CheckContext = {
   readonly samples: ReadonlySet<unknown>
 }
 
-/** Whether a field of a kind may have a value at all that is of the type of this one. */
-const isOfKind = (scalar: Scalar, value: unknown): boolean => {
-  switch (scalar) {
-    case 'id':
-    case 'int':
-    case 'money':
-    case 'decimal':
-      return typeof value === 'number'
-    case 'flag':
-      return typeof value === 'boolean'
-    case 'text':
-    case 'file':
-      return typeof value === 'string'
-    case 'date':
-    case 'time':
-      return typeof value === 'string' || value instanceof Date
-    case 'list':
-      return Array.isArray(value)
-    case 'json':
-      return typeof value === 'object'
-    case 'bytes':
-      return value instanceof Uint8Array
-    default:
-      return scalar satisfies never
-  }
-}
+const isNumber = (value: unknown) => typeof value === 'number'
+const isText = (value: unknown) => typeof value === 'string'
+const isMoment = (value: unknown) => isText(value) || value instanceof Date
+
+/** Whether a field of each kind may have a value at all that is of the type of this one. */
+const isOfKind = {
+  id: isNumber,
+  int: isNumber,
+  money: isNumber,
+  decimal: isNumber,
+  flag: value => typeof value === 'boolean',
+  text: isText,
+  file: isText,
+  date: isMoment,
+  time: isMoment,
+  list: Array.isArray,
+  json: value => typeof value === 'object',
+  bytes: value => value instanceof Uint8Array,
+} satisfies Record<Scalar, (value: unknown) => boolean>
 
 /** A value that stands for what a request gives in its place, of which the type alone is known. */
 class StandIn extends OperandValue {
@@ -152,7 +145,7 @@ const faultsOf = function* (
     for (const [key, value] of Object.entries(values)) {
       const scalar = entity.fields[key]?.scalar
       const isAny = value === null || value === undefined || !samples.has(value)
-      if (scalar && !isAny && !isOfKind(scalar, value))
+      if (scalar && !isAny && !isOfKind[scalar](value))
         yield `gives ${key} what no ${scalar} can be: give it another value of the input`
     }
   }
@@ -170,7 +163,7 @@ const faultsOf = function* (
       const { sample } = operand
       const found = stored(sample)
       // Another value of its type may be right.
-      if ('fault' in found && !isOfKind(scalar, sample))
+      if ('fault' in found && !isOfKind[scalar](sample))
         yield `has ${pathTo(operand, standing, 'where')}, which ${found.fault}`
     }
   }
