@@ -7,6 +7,7 @@ import { betterAuth } from 'better-auth/minimal'
 import '#base/older-node.ts'
 import { callsBetween } from '#base/calls.ts'
 import { createMail } from '#mail/mail.ts'
+import type { Observe } from '#observe.ts'
 import { seen, storeAdapter } from '#people/adapter.ts'
 import type { PeopleServices } from '#people/hooks.ts'
 import type { HostCalls } from '#people/host.ts'
@@ -51,7 +52,10 @@ const write = (piece: Sql) => there.write(asked(piece))
 
 const tell = (kind: 'notice' | 'problem', message: string) =>
   void there.observe({ kind, message: `sign-in: ${message}` })
-const mailer = createMail({ now: Date.now, observe: there.observe, delivery })
+/** Nobody tries a letter again that did not leave: who waits for it asks for another one. */
+const observe: Observe = event =>
+  void there.observe(event.kind === 'mail failed' ? { ...event, again: false } : event)
+const mailer = createMail({ now: Date.now, observe, delivery })
 /** Sends a letter, which may take half a minute. */
 const mail = async (letter: Mail) => {
   const message = await there.compose(letter)

@@ -113,16 +113,18 @@ test('the tables have exactly the columns that the library asks for, on this eng
   }
 })
 
-it('a letter that was answered for leaves before the service ends', async t => {
-  const server = await mailServer()
+it('a letter that was answered for leaves before the service ends, once, and one that is refused is told', async t => {
+  const server = await mailServer({ refuse: { code: 450, times: 1 } })
   t.after(server.close)
   const delivery = { kind: 'smtp', url: server.url, from } as const
   const ended = await createWorld({ people: people(), mail: { delivery } })
+  await askCode(visitorOf(ended), 'refused@example.org')
+  const isTold = () => ended.events.some(one => one.kind === 'mail failed' && !one.again)
+  await until('the log says that nobody tries it again', isTold)
   const asked = await askCode(visitorOf(ended), 'late@example.org')
   await ended.close()
   assert.equal(asked.status, 200)
-  const sent = server.messages.map(({ to }) => to)
-  assert.deepEqual(sent, [['late@example.org']])
+  assert.deepEqual(pluck(server.messages, 'to'), [['late@example.org']])
 })
 
 test('a new person comes by a provider that vouches for the address, and its tokens are not kept', async () => {
