@@ -5,22 +5,12 @@ import { createServer, type RequestListener } from 'node:http'
 import { after, test } from 'node:test'
 import { boundedFetch } from '#people/outgoing.ts'
 
-const servers: { readonly close: () => void }[] = []
-after(() => {
-  for (const { close } of servers) close()
-})
-
 /** The address of a server that answers so. */
 const hostile = async (answer: RequestListener): Promise<string> => {
   const server = createServer(answer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  servers.push({
-    close: () => {
-      server.closeAllConnections()
-      server.close()
-    },
-  })
+  after(() => server.close().closeAllConnections())
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`
 }
 
