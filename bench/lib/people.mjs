@@ -1,4 +1,5 @@
 /** What sign-in costs and tells: a read in this process with our token beside one with a shared secret, content during the first sign-in and during many, memory, and a known address beside an unknown one. All but the first on a copy of the store, with mail that a server on loopback takes. */
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, writeFileSync } from 'node:fs'
@@ -212,13 +213,24 @@ const readsAt = async (server, { duet, store, facts }, more = {}) => {
 }
 const since1970 = () => performance.timeOrigin + performance.now()
 
-/** What reads took during the first sign-in, which has the library loaded, and before and after it; and the memory that it takes. */
+/** So long the processor of another process has work, in milliseconds: about as long as that of the first sign-in. */
+const took = 400
+const spin = milliseconds => {
+  const code = `const end = performance.now() + ${milliseconds}; while (performance.now() < end);`
+  return once(spawn(process.execPath, ['-e', code], { stdio: 'ignore' }), 'exit')
+}
+
+/** What reads took beside a process that only spins, and during the first sign-in, which has the library loaded, and before and after it; and the memory that it takes. */
 async function first(server, mail, ofRow) {
   const reads = await readsAt(server, ofRow, { isKept: true })
   await reads(2)
   const memory = residentMemory(server.pid)
-  const underWay = reads(7)
-  await sleep(3000)
+  const underWay = reads(9)
+  await sleep(2000)
+  const spinBegan = since1970()
+  await spin(took)
+  const spinEnded = since1970()
+  await sleep(2000)
   const began = since1970()
   await signIn(server, mail, `first-${randomBytes(6).toString('hex')}@example.org`)
   const ended = since1970()
@@ -226,8 +238,13 @@ async function first(server, mail, ofRow) {
   const { kept } = await underWay
   const within = (from, to) => kept.flatMap(([at, took]) => (at >= from && at < to ? [took] : []))
   // What was sent just before may wait for it too.
-  const idle = [...within(0, began - 100), ...within(ended + 1000, Number.POSITIVE_INFINITY)]
-  return { idle, during: within(began, ended), took: ended - began, grown }
+  const idle = [
+    ...within(0, spinBegan - 100),
+    ...within(spinEnded + 1000, began - 100),
+    ...within(ended + 1000, Number.POSITIVE_INFINITY),
+  ]
+  const spun = within(spinBegan, spinEnded)
+  return { idle, spun, during: within(began, ended), took: ended - began, grown }
 }
 
 const mib = bytes => `${(bytes / 2 ** 20).toFixed(0)} MiB`
@@ -235,7 +252,7 @@ const ms = value => `${value.toFixed(1)} ms`
 
 function firstOf(rounds) {
   const of = pick => median(rounds.map(pick))
-  const [idle, during] = ['idle', 'during'].map(of =>
+  const [idle, spun, during] = ['idle', 'spun', 'during'].map(of =>
     percentiles(rounds.flatMap(round => round[of])),
   )
   const sent = rounds.reduce((sum, { during }) => sum + during.length, 0)
@@ -244,12 +261,13 @@ function firstOf(rounds) {
     `${ms(idle.p99)} and ${ms(during.p99)}`,
     'as idle',
   )
+  console.log(`  p99 beside a process that has nothing of sign-in and only spins: ${ms(spun.p99)}`)
   console.log(
     `  medians ${ms(idle.p50)} and ${ms(during.p50)}; ${sent} reads during ${of(({ took }) => took).toFixed(0)} ms each`,
   )
   const grown = of(({ grown }) => grown)
   line('memory that the first sign-in takes', `+ ${mib(grown)}`, '75 MiB at most')
-  return { idle, during, sent, took: of(({ took }) => took), grown }
+  return { idle, spun, during, sent, took: of(({ took }) => took), grown }
 }
 
 /** Reads alone and while many sign in; and what memory these take. */
