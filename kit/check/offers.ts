@@ -85,6 +85,8 @@ export type Offer = {
   readonly isLink?: boolean
   /** Whether it is an action of steps, which guards the row and the rule itself. */
   readonly hasSteps?: boolean
+  /** The rule of the file that it puts or removes, beside that of the row. */
+  readonly sets?: Rule | undefined
   /** The request; undefined where none can be made. */
   readonly draft: (occasion: Occasion) => Draft | undefined
 }
@@ -309,7 +311,9 @@ const calls = async ({ content, model, view }: CheckService): Promise<readonly O
     const entity = entityAt(model, path)
     const draft: Offer['draft'] = ({ row }) =>
       draftOf(line(method, path, row), method === 'DELETE' ? undefined : {})
-    return [{ ...common, told: `${method} ${path}`, entity, rule: described.rule, draft }]
+    const field = entity === null ? null : entityOf(model, entity).fields[path.split('/')[3] ?? '']
+    const sets = field?.file ? field.settableBy : undefined
+    return [{ ...common, told: `${method} ${path}`, entity, rule: described.rule, draft, sets }]
   })
   return [...ofActions, ...byHand]
 }

@@ -93,7 +93,7 @@ export const checkRules = async (
   const untried: string[] = []
   let changed = 0
   for (const [at, offer] of offers.entries()) {
-    const { told, entity, rule } = offer
+    const { told, entity, rule, sets } = offer
     if (entity === null || !rule) continue
     // The first try is of each rule; more ways to the same one wait for time that is left.
     const isKnown = offers
@@ -111,7 +111,8 @@ export const checkRules = async (
       ({ viewer, row }) =>
         viewer.role !== model.viewers.roles.superuser &&
         !reference.isHidden(entity, row, viewer) &&
-        reference.may(entity, row, rule, viewer),
+        reference.may(entity, row, rule, viewer) &&
+        (sets === undefined || reference.may(entity, row, sets, viewer)),
     )
     const tryOne = async ({ viewer, row }: (typeof mine)[number]): Promise<boolean> => {
       for (const flip of flipsOf(model, before, entity, rule, row, viewer)) {

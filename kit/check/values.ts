@@ -98,14 +98,16 @@ export const learnFrom = ({ entities, settings }: Model, rows: RowsByEntity): vo
 
 /** Values of a field that its own limits give, and those of a demo. */
 const otherValues = (field: Field, n: number): readonly unknown[] => {
-  const { scalar, range: { min, max } = { min: 0, max: 0 } } = field
+  const { scalar, initial, range: { min, max } = { min: 0, max: 0 } } = field
   const learnt = shown.get(field.rule) ?? []
   const own = learnt.map((_, index) => learnt[(n + index) % learnt.length])
   // As many more as their digits have, of which each may be there once.
   const numbered = own.map(value =>
     `${value}`.replace(/\d+/g, run => `${n}`.slice(-run.length).padStart(run.length, '0')),
   )
-  if (scalar === 'text') return [`${n}`.padStart(min, 'x'), `${n}`.slice(-max), ...numbered, ...own]
+  const usual = typeof initial === 'object' && 'value' in initial ? [initial.value] : []
+  if (scalar === 'text')
+    return [`${n}`.padStart(min, 'x'), `${n}`.slice(-max), ...numbered, ...own, ...usual]
   const isNumber = scalar === 'int' || scalar === 'money' || scalar === 'decimal'
   return isNumber ? [min + (n % (max - min + 1)), min, ...own] : own
 }

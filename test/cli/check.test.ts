@@ -338,10 +338,12 @@ test('codes like those of a demo, a row that an action may not name, and a field
   const shelfId = reference('shelf', { onDelete: 'cascade', immutable: false })
   const code = text({ max: 6, pattern: /^[A-Z]{2}-\d{3}$/, unique: true })
   const note = text({ max: 9, nullable: true, readableBy: { shelf: { ownerId: { ne: viewer } } } })
+  const zone = text({ max: 9, initial: { value: 'UTC' }, check: { no: v => v === 'UTC' } })
+  const scan = file({ accept: ['image/png'], max: 99, nullable: true, settableBy: { zone: 'no' } })
   const person = entity({ fields: { name: text({ max: 40 }) }, policy: { read: anyone } })
   const shelf = entity({ fields: owned, policy: { read: mine } })
   const paper = entity({
-    fields: { ...owned, code, shelfId, note },
+    fields: { ...owned, code, shelfId, note, zone, scan },
     relations: { shelf: one('shelf', 'shelfId') },
     policy: { read: anyone, update: mine },
   })
