@@ -21,7 +21,8 @@ test('a code that is defined twice is refused', () => {
   assert.throws(() => mergeErrors(machineErrors, own, again), /NOT_FOUND is defined twice/)
 })
 
-test('a code that is not in capitals is refused', () => {
+test('a code that is not in capitals is refused, and one that is not there is named', () => {
+  assert.throws(() => Reflect.get(own, 'OUT_OF_INC'), /OUT_OF_INC is no error: name one of OUT_OF/)
   assert.throws(() => defineErrors({ outOfInk: { status: 409, title: 'x' } }), /outOfInk/)
 })
 

@@ -27,7 +27,7 @@ type Described = Readonly<Record<string, Omit<ErrorKind, 'code'>>>
 
 /**
  * The error kinds of a table, to throw as `new ApiError(errors.SOME_CODE, message)`. Throws a plain error for a code
- * that is not in capitals and for a status that is no error's.
+ * that is not in capitals and for a status that is no error's, and gives none for another code.
  */
 export const defineErrors = <const Table extends Described>(
   table: Table,
@@ -42,7 +42,13 @@ export const defineErrors = <const Table extends Described>(
     const { detail, example = detail } = more
     return [code, { code, status, title, ...more, ...(example !== undefined && { example }) }]
   })
-  return Object.fromEntries(kinds)
+  // A name that is none would be no error: a step would go on without it.
+  return new Proxy(Object.fromEntries(kinds), {
+    get: (all, code) => {
+      if (code in all || !/^[A-Z][A-Z0-9_]*$/.test(String(code))) return Reflect.get(all, code)
+      throw new Error(`${String(code)} is no error: name one of ${Object.keys(all).join(', ')}`)
+    },
+  })
 }
 
 /** The error kinds of several tables by code; throws a plain error if two define the same code. */
