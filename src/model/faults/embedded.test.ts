@@ -72,7 +72,7 @@ areTold({
         }),
       },
     },
-  "teacher.note may be read by fewer than book, whose answers have it: make it rest: false, give book an enter rule that is as strict, or change the field's rule":
+  "teacher.note may be read by fewer than book, whose answers have it: make it rest: false, give book an enter rule that is as strict, or change the field's rule to one by row, which gives others null":
     {
       rest: { embedded: { author: { after: 'title' } } },
       others: {

@@ -19,9 +19,9 @@ areTold({
     { others: { note: changed(closed, { graphql: { type: false } }) } },
   'note is in the GraphQL API, and nobody may read it: add a read rule, or make it graphql: { type: false }':
     { others: { note: changed(closed, { rest: { list: false, one: false } }) } },
-  "book.note may be read by fewer than book, whose answers have it: make it rest: false, give book an enter rule that is as strict, or change the field's rule":
+  "book.note may be read by fewer than book, whose answers have it: make it rest: false, give book an enter rule that is as strict, or change the field's rule to one by row, which gives others null":
     withFields({ note: text({ max: 9, nullable: true, readableBy: signedIn }) }),
-  "box.remark may be read by fewer than may create a box, whose answers have it: make it rest: false, or change the field's rule":
+  "box.remark may be read by fewer than may create a box, whose answers have it: make it rest: false, or change the field's rule to one by row, which gives others null":
     {
       others: {
         box: changed(closed, {

@@ -177,7 +177,7 @@ const memberFaults = function* (name: string, self: Entity, getters: readonly Ge
   for (const [key, { rest, readableBy }] of Object.entries(self.fields)) {
     const some = rest && !isByRow(readableBy) ? stopped(readableBy, getters) : undefined
     if (some)
-      yield `${name}.${key} may be read by fewer than ${some.called}, whose answers have it: make it rest: false, ${some.remedy} the field's rule`
+      yield `${name}.${key} may be read by fewer than ${some.called}, whose answers have it: make it rest: false, ${some.remedy} the field's rule to one by row, which gives others null`
   }
 }
 
