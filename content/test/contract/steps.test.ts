@@ -238,6 +238,7 @@ test('a value may be relative to the row, within the range of its field, and the
   const refused = await act('takeServings', id, bob, { count: 2 })
   assert.deepEqual(codeOf(refused), [409, 'NOT_ENOUGH'])
   assert.equal(refused.json.detail, 'There are 1 left, at 3.75')
+  assert.equal((await act('takeServings', id, bob, { count: 9 })).json.code, 'NOT_ENOUGH')
   await world.change(`update recipes set price = 99999 where id = ${id}`)
   const above = await act('takeServings', id, bob, { count: 1, paid: 5 })
   assert.deepEqual(codeOf(above), [409, 'CONFLICT'])

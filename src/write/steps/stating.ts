@@ -142,7 +142,10 @@ const guardOfStep = (
         ]
       : []),
     ...fits.map(holds => ({ holds, error: refused })),
-    ...ranges,
+    // Without a condition of its own a step is refused for a sum alone.
+    ...(resolved
+      ? ranges
+      : ranges.map(one => ({ ...one, error: otherwise ? refused : one.error }))),
   ]
   const row = {
     table,
