@@ -323,13 +323,6 @@ describe('the first write of a subject', () => {
     assert.deepEqual(developerOf({ ...kitchen, viewers }).claims, { who: { state: 'in' } })
   })
 
-  test('that its role forbids makes nothing', async () => {
-    const headers = await bearer('gil', { name: 'Gil' })
-    refuses(await world.ask('DELETE /api/v1/spices/1', { headers }), 405, 'METHOD_NOT_ALLOWED')
-    refuses(await world.ask('POST /api/v1/nothing', { headers, body: {} }), 404, 'NOT_FOUND')
-    assert.deepEqual(await cooks(world, 'gil'), [])
-  })
-
   test('finds the row that came past the service', async () => {
     await world.change(
       "insert into cooks (subject, name, created_at) values ('late', 'Late', 0) returning id",
