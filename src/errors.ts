@@ -42,7 +42,6 @@ export const defineErrors = <const Table extends Described>(
     const { detail, example = detail } = more
     return [code, { code, status, title, ...more, ...(example !== undefined && { example }) }]
   })
-  // A name that is none would be no error: a step would go on without it.
   return new Proxy(Object.fromEntries(kinds), {
     get: (all, code) => {
       if (code in all || !/^[A-Z][A-Z0-9_]*$/.test(String(code))) return Reflect.get(all, code)

@@ -143,9 +143,7 @@ const guardOfStep = (
       : []),
     ...fits.map(holds => ({ holds, error: refused })),
     // Without a condition of its own a step is refused for a sum alone.
-    ...(resolved
-      ? ranges
-      : ranges.map(one => ({ ...one, error: otherwise ? refused : one.error }))),
+    ...ranges.map(one => (resolved || !otherwise ? one : { ...one, error: refused })),
   ]
   const row = {
     table,
