@@ -50,16 +50,18 @@ const fieldsSql = ({ fields }: RowLevel, dialect: Dialect): Sql =>
 
 const whereSql = (level: Level, dialect: Dialect, most = level.where.length): Sql => {
   const isKeyed = ['by ids', 'children of', 'counts of'].includes(level.kind)
+  const { interruptCheck } = dialect
   const rows = {
     dialect,
     columnOf: fieldSql,
     others: isKeyed ? 'by row' : 'by key',
     indexed: level.table,
+    check: dialect.checksWithin ? interruptCheck : null,
   } as const
   const conditions = level.where.slice(0, most).map(predicate => predicateSql(predicate, rows))
-  // First, so that it is also called for rows that the conditions leave out.
-  const { interruptCheck } = dialect
-  return and(interruptCheck ? [interruptCheck, ...conditions] : conditions)
+  if (!interruptCheck) return and(conditions)
+  // First, so that it is also called for rows that the conditions leave out; with the row's id, or a join would call it for each key alone.
+  return and([sql`${fieldSql('id')} + ${interruptCheck} > 0`, ...conditions])
 }
 
 /** The most rows that a quick list passes on its way to those that it gives, for a database that cannot stop a query at a row. */

@@ -57,6 +57,8 @@ export type Dialect = {
   readonly columnsOf: (table: string) => Sql
   /** A condition that stops a long scan when its time is up; null if the database does so by itself. */
   readonly interruptCheck: Sql | null
+  /** Whether it is called for the rows too that conditions look at: this takes half as long again, and is for what all others wait for. */
+  readonly checksWithin?: boolean
   /** The folded `column` of alias `t` contains a needle of three letters or more, which an index of trigrams finds. */
   readonly contains: (table: string, column: string, needle: Sql) => Sql
   /** A text contains a needle, which no index finds. */
