@@ -222,7 +222,7 @@ test('a folder removes what killed transfers left, and leaves those that go on',
   assert.deepEqual(await listed(store), [sha256('kept')])
 })
 
-test('a folder flushes what it keeps, and nothing that is refused', async t => {
+test('a folder flushes what it keeps, nothing that is refused, and says where a disk is full', async t => {
   const store = folderStore(join(root, 'flushed'))
   await put(store, 'made its folders')
   const handle = await open(root)
@@ -240,6 +240,9 @@ test('a folder flushes what it keeps, and nothing that is refused', async t => {
   await put(store, 'made its folders')
   // The file, and the folder with its name.
   assert.equal(count(), 2)
+  const full = Object.assign(new Error('no space'), { code: 'ENOSPC' })
+  flushes[1]?.mockImplementationOnce(() => Promise.reject(full))
+  await assert.rejects(put(store, 'x'), ({ cause }) => /space '.+parts\W/.test(cause.message))
 })
 
 test('a folder whose empty folders somebody removed takes files again', async () => {

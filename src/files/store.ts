@@ -73,7 +73,7 @@ const receive = async (
   stream: Chunks,
   { check, begins, through }: Limit = {},
 ): Promise<StoredBytes> => {
-  await using file = await byStore(open(path, 'w', 0o600))
+  await using file = await byStore(path, open(path, 'w', 0o600))
   const hash = createHash('sha256')
   let bytes = 0
   let head: Uint8Array | undefined = begins && Buffer.alloc(0)
@@ -87,15 +87,15 @@ const receive = async (
         head = undefined
       }
     }
-    const written = byStore(file.writeFile(chunk))
+    const written = byStore(path, file.writeFile(chunk))
     // Hashed while the disk is busy.
     hash.update(chunk)
     await written
     stream.spent?.(chunk)
   }
   if (head) await begins?.(head)
-  if (through && (await byStore(through(path)))) return byStore(flushed(path))
-  await byStore(file.sync())
+  if (through && (await byStore(path, through(path)))) return byStore(path, flushed(path))
+  await byStore(path, file.sync())
   return { digest: hash.digest('hex'), bytes }
 }
 
@@ -118,13 +118,13 @@ export const puttingBy =
     place: (path: string, name: string, stored: StoredBytes) => Promise<void>,
   ): FileStore['put'] =>
   async (stream, limit = {}) => {
-    await byStore(prepare())
+    await byStore(folder, prepare())
     const path = join(folder, `${randomUUID()}.part`)
     try {
       const stored = await receive(path, stream, limit)
       const { digest, bytes } = stored
       await limit.arriving?.(digest, bytes, path)
-      await byStore(place(path, limit.as ?? digest, stored))
+      await byStore(path, place(path, limit.as ?? digest, stored))
       return stored
     } finally {
       await rm(path, { force: true })
@@ -168,19 +168,21 @@ const fullCodes: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
 /** Of a folder that is somebody else's, of a disk that is only read, or of no folder, nor a place for one. */
 const deniedCodes: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'ENOENT'])
 
-/** The error for a caller where the disk is full or takes nothing; any other as it is. */
-const asRefused = (error: unknown): unknown => {
-  const { code, message: why } = (error ?? {}) as NodeJS.ErrnoException
+/** The error for a caller where the disk is full or takes nothing at a path; any other as it is. */
+const asRefused = (error: unknown, at: string): unknown => {
+  const { code, message, path } = (error ?? {}) as NodeJS.ErrnoException
+  // Node names it only where it opens it.
+  const why = path === undefined ? `${message} '${at}'` : message
   const cause = new Failure(`a file cannot be stored: ${why}`, { cause: error })
   if (deniedCodes.has(code))
     return new ApiError('UNAVAILABLE', 'Files cannot be stored now; tell the operator', { cause })
   if (!fullCodes.has(code)) return error
-  const message = 'There is no room for this file; try a smaller one, or tell the operator'
-  return new ApiError('STORAGE_FULL', message, { cause })
+  const told = 'There is no room for this file; try a smaller one, or tell the operator'
+  return new ApiError('STORAGE_FULL', told, { cause })
 }
 
 /** A step of the store itself, which fails with the error for a caller: what its source or its limits throw is not its fault. */
-const byStore = <Result>(step: Promise<Result>): Promise<Result> =>
+const byStore = <Result>(path: string, step: Promise<Result>): Promise<Result> =>
   step.catch(error => {
-    throw asRefused(error)
+    throw asRefused(error, path)
   })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { loadConfig } from '#config.ts'
@@ -37,6 +37,9 @@ test('a store that is to be read must be there and up to date; one that is to be
   const store = await named(settings.DUET_DATABASE_URL)
   await assert.rejects(openFor('reading', store), notMade)
   assert.equal(existsSync(file), false)
+  // As where the folder is another user's, which nobody keeps from root.
+  symlinkSync('loop', join(folder, 'loop'))
+  await assert.rejects(openFor('reading', await named(`sqlite:${folder}/loop`)), { code: 'ELOOP' })
   const filling = await openFor('filling', store)
   await filling.session.close()
   const { session } = await openFor('reading', store)

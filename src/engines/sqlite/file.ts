@@ -160,9 +160,10 @@ export const checkPath = (file: string): void => {
   }
 }
 
-/** Throws, with the remedy, if there is no such file: opening it would make one. */
+/** Throws, with the remedy, if there is no such file, which opening it would make, or if this user may not look whether there is. */
 export const checkExists = (file: string): void => {
-  if (!existsSync(file)) throw new Error(`there is no store ${file}; name it in DUET_DATABASE_URL`)
+  if (!statSync(file, { throwIfNoEntry: false }))
+    throw new Error(`there is no store ${file}; name it in DUET_DATABASE_URL`)
 }
 
 type DiskOptions = {
