@@ -60,7 +60,10 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   if (file === '') throw new UsageError('FILE is missing: duet import KIND FILE')
   const format = formatOf(file)
   if (!format) throw new UsageError(`${file} must end in .ndjson or .csv`)
-  if (!statSync(file).isFile()) throw new Error(`${file} is not a file`)
+  const found = statSync(file)
+  if (!found.isFile()) throw new Error(`${file} is not a file`)
+  // An empty file is NDJSON without rows, but CSV needs a header.
+  if (format === 'csv' && found.size === 0) throw new Error(`${file} is empty`)
   const { rename, notice } = renaming(kind)
   let imported = 0
   let leftOut = 0

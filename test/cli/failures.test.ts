@@ -34,7 +34,7 @@ test('what fails is one line that names the thing and the remedy, and exit 1', a
         1,
         /there is no such file: .*none\.csv/,
       ],
-      ['an empty file', ['import', 'users', empty], 1, /empty\.csv has no header/],
+      ['an empty file', ['import', 'users', empty], 1, /empty\.csv is empty/],
       ['a folder', ['import', 'users', folderLike], 1, /folder\.csv is not a file$/m],
     ],
     settings,

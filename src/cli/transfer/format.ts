@@ -4,8 +4,8 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { CsvError, parse as parseCsv } from 'csv-parse'
 import { exactDigits, isReadBack, notReadBack } from '#base/number.ts'
-import { isObject } from '#base/object.ts'
-import { type Format, nameOf } from '#cli/transfer/kinds.ts'
+import { isObject, own } from '#base/object.ts'
+import type { Format } from '#cli/transfer/kinds.ts'
 import type { InputRow, TransferKind } from '#content.ts'
 import { ApiError } from '#errors.ts'
 import { parseJson } from '#http/body.ts'
@@ -165,7 +165,7 @@ const plainColumn: Column = { value: text => text, empty: undefined, emptyQuoted
 
 /** A cell of two quotes is an empty text if the field takes one, as CSV of databases has it; programs that put all in quotes mean an empty cell. */
 const columnOf = (kind: TransferKind, entity: Entity, header: string): Column => {
-  const name = nameOf(kind, header)
+  const name = own(kind.foreign, header) ?? header
   if (Object.hasOwn(entity.rest.embedded, name)) return { ...plainColumn, value: jsonIn }
   const field = entity.fields[fieldNamedEver(entity, name) ?? '']
   if (!field || isDerived(field)) return plainColumn

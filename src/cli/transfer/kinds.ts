@@ -41,10 +41,6 @@ export const kindOf = (content: Content, plural: string): TransferKind => {
   return found
 }
 
-/** The name here of a member in a file. */
-export const nameOf = ({ foreign }: TransferKind, member: string): string =>
-  own(foreign, member) ?? member
-
 export type Format = 'ndjson' | 'csv'
 
 /** The format that a file's ending says; undefined for another ending. */
