@@ -125,11 +125,13 @@ export const postgresOptions = {
 const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres', template?: string) => {
   const migrations = historyFor(on, entities)
   if (on === 'postgres') {
-    const storeAt = (url: string) => postgresStore({ ...postgresOptions, url, migrations })
-    const migrate = async (url: string) => void (await storeAt(url).migrate())
-    const { url, drop } = await freshDatabase(
-      template === undefined ? {} : { template: await templateFor(template, migrate) },
-    )
+    const storeAt = (url: string, of = migrations) =>
+      postgresStore({ ...postgresOptions, url, migrations: of })
+    // What is the same for all models is copied: to make it takes as long as the rest.
+    const source = await templateFor(template ?? 'the machine', async url => {
+      await storeAt(url, template ? migrations : machineMigrations(on)).migrate()
+    })
+    const { url, drop } = await freshDatabase({ template: source })
     return { store: storeAt(url), url, drop }
   }
   const folder = mkdtempSync(join(tmpdir(), 'duet-generated-'))
