@@ -78,9 +78,11 @@ for (const { name, content } of checked)
       await checkTogether(service, random, () => true)
     })
 
-    test('another process may serve the store of a check afterwards', async () => {
-      await service.stopServing()
-      const next = await startService(content, { settings: service.settings })
-      await next.stop()
-    })
+    // Whatever it serves.
+    if (content === checked[0]?.content)
+      test('another process may serve the store of a check afterwards', async () => {
+        await service.stopServing()
+        const next = await startService(content, { settings: service.settings })
+        await next.stop()
+      })
   })
