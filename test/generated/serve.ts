@@ -9,7 +9,7 @@ import { type Content, defineContent, modelOf } from '#content.ts'
 import type { Core } from '#core.ts'
 import { ddl as postgresDdl } from '#engines/postgres/schema.ts'
 import { postgresStore } from '#engines/postgres/store.ts'
-import { machineMigrations } from '#engines/shared/migrations.ts'
+import { type Migration, machineMigrations } from '#engines/shared/migrations.ts'
 import { definitionsOf } from '#engines/shared/schema.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { ddl as sqliteDdl } from '#engines/sqlite/schema.ts'
@@ -125,7 +125,7 @@ export const postgresOptions = {
 const storeFor = async (entities: Entities, on: 'sqlite' | 'postgres', template?: string) => {
   const migrations = historyFor(on, entities)
   if (on === 'postgres') {
-    const storeAt = (url: string, of = migrations) =>
+    const storeAt = (url: string, of: readonly Migration[] = migrations) =>
       postgresStore({ ...postgresOptions, url, migrations: of })
     // What is the same for all models is copied: to make it takes as long as the rest.
     const source = await templateFor(template ?? 'the machine', async url => {
