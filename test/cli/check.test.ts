@@ -45,6 +45,7 @@ import { projectIn } from '../support/project.ts'
 import { inTime, until } from '../support/wait.ts'
 
 const { folder } = folderOf('check')
+const ofBlog = ['--config', 'examples/blog/duet.config.ts']
 
 test('the blog passes, and neither its folder nor its settings are touched', async () => {
   const { project, config } = await projectIn(folder, 'blog')
@@ -176,7 +177,7 @@ const faultBeside = async (content: Content, name: string, text: string) => {
 }
 
 test('what would break the callers of contract/ is found', async () => {
-  const { stdout } = await callDuet(['schema', '--config', 'examples/blog/duet.config.ts'])
+  const { stdout } = await callDuet(['schema', ...ofBlog])
   const text = stdout.replace('type Author {', 'type Author {\n  age: Int')
   assert.match(
     await faultBeside(blog, 'schema.graphql', text),
@@ -185,7 +186,7 @@ test('what would break the callers of contract/ is found', async () => {
 })
 
 test('what contract/corrections.json names passes, and an entry that names nothing is found', async () => {
-  const { stdout } = await callDuet(['schema', '--config', 'examples/blog/duet.config.ts'])
+  const { stdout } = await callDuet(['schema', ...ofBlog])
   const name = 'schema.graphql'
   const correction = {
     reason: 'It was always null.',
@@ -217,12 +218,7 @@ const ruled = (entity: 'post' | 'comment', rules: object): Content => {
 }
 
 test('a rule that became wider than the table of rights is found', async () => {
-  const { stdout } = await callDuet([
-    'check',
-    '--rights',
-    '--config',
-    'examples/blog/duet.config.ts',
-  ])
+  const { stdout } = await callDuet(['check', '--rights', ...ofBlog])
   assert.equal(
     await faultBeside(ruled('post', { delete: signedIn }), 'rights.txt', stdout),
     `who may do what differs from contract/rights.txt:
