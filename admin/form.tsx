@@ -443,19 +443,17 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   const navigate = useNavigate()
   const usual = orderOf(entity)
   const { page = 1, perPage = 25, sort = usual.field, order = usual.order, filter = {} } = stored
-  const pageOf = (number: number) => ({
-    pagination: { page: number, perPage },
-    sort: { field: sort, order },
-    filter,
-  })
-  const isListed = entity.may.list !== 'no'
-  const { data: rows = [] } = useGetList<Row>(entity.name, pageOf(page), { enabled: isListed })
+  // As they were listed a moment ago, unless something is saved.
+  const useRows = (of: number): Row[] =>
+    useGetList<Row>(
+      entity.name,
+      { pagination: { page: of, perPage }, sort: { field: sort, order }, filter },
+      { enabled: entity.may.list !== 'no' && of > 0, staleTime: 60_000 },
+    ).data ?? []
+  const rows = useRows(page)
   const at = rows.findIndex(row => row.id === id)
   const edge = at === 0 ? -1 : at === perPage - 1 ? 1 : 0
-  const isBeside = isListed && page + edge > 0 && edge !== 0
-  const { data: beside = [] } = useGetList<Row>(entity.name, pageOf(page + edge), {
-    enabled: isBeside,
-  })
+  const beside = useRows(edge === 0 ? 0 : page + edge)
   const isShown = at >= 0
   useEffect(() => {
     if (isShown) leafed = ''

@@ -27,7 +27,11 @@ export const Views = ({
   const client = useQueryClient()
   const [isSaving, setSaving] = useState(false)
   const queryKey = ['views', entity.name]
-  const { data: views = [] } = useQuery({ queryKey, queryFn: () => provider.views(entity.name) })
+  const { data: views = [] } = useQuery({
+    queryKey,
+    queryFn: () => provider.views(entity.name),
+    staleTime: 300_000,
+  })
   const changed = async (said: string, what: () => Promise<void>) => {
     try {
       await what()

@@ -1,7 +1,7 @@
 /** The admin at `/admin`: its page, the model that it is made from, and what its viewer may do to rows. */
 import { existsSync } from 'node:fs'
 import { html } from 'hono/html'
-import { beginningWith, type EntityOfCaller, mayOf, ownIdOf, revisionsOf } from '#admin/may.ts'
+import { type EntityOfCaller, mayOf, ownIdOf, revisionsOf, titledRows } from '#admin/may.ts'
 import { adminModelOf } from '#admin/model.ts'
 import { deleteView, saveView, viewsOf } from '#admin/views.ts'
 import { adminPath } from '#base/paths.ts'
@@ -116,7 +116,7 @@ export const mountAdmin = (
   })
   serve(`${adminPath}/may.json`, (c, viewer) => mayOf(of(c, viewer), idsIn(c)))
   serve(`${adminPath}/revisions.json`, (c, viewer) => revisionsOf(of(c, viewer), idsIn(c)))
-  serve(`${adminPath}/find.json`, (c, viewer) => beginningWith(of(c, viewer), textIn(c)))
+  serve(`${adminPath}/find.json`, (c, viewer) => titledRows(of(c, viewer), textIn(c), idsIn(c)))
   const views = `${adminPath}/views`
   serve(views, (c, viewer) => viewsOf(core, viewer, entityIn(c)))
   const save = async (c: Http, viewer: Viewer) =>

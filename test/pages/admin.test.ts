@@ -80,10 +80,11 @@ describe('the service side of the admin', () => {
       }
   })
 
-  test('finds rows by the beginning of their title, whatever its case, among those that are seen', async () => {
+  test('finds rows by their ids or the beginning of their title, whatever its case, among those that are seen', async () => {
     const find = async (query: string, as = 2) =>
       (await world.ask(`GET /admin/find.json?${query}`, { as })).json
     assert.deepEqual(await find('entity=user&text=be'), [{ id: 2, name: 'Ben' }])
+    assert.deepEqual(await find('entity=user&ids=2,999'), [{ id: 2, name: 'Ben' }])
     assert.deepEqual(await find('entity=user&text=en'), [])
     assert.deepEqual(await find('entity=user&text=%25'), [])
     assert.ok((await find('entity=user&text=')).length > 1)
