@@ -55,20 +55,19 @@ export const ownIdOf = async (of: EntityOfCaller): Promise<number | null> =>
 
 /** Rows that the viewer sees, by their titles: those with these ids; without one those whose title begins with a text, in small letters, capitals or as it is written, and any for an empty text. */
 export const titledRows = async (of: EntityOfCaller, text: string, ids: readonly number[]) => {
-  const { name } = of
   const { model } = of.core
-  const title = readableTitleOf(model, name, of.viewer)
+  const title = readableTitleOf(model, of.name, of.viewer)
   if (title === undefined) return []
-  const { entity, nameOf } = resourceOf(model, name, model.versions.newest)
-  const fields = { [nameOf(title)]: title }
+  const { entity, nameOf } = resourceOf(model, of.name, model.versions.newest)
+  const shown = { [nameOf(title)]: title }
   if (ids.length > 0)
-    return rowsWhere(of, { condition: predicateOf(of, { id: { in: ids } }) }, fields)
+    return rowsWhere(of, { condition: predicateOf(of, { id: { in: ids } }) }, shown)
   const capital = text.charAt(0).toUpperCase() + text.slice(1)
   const spellings = [...new Set([text, text.toLowerCase(), text.toUpperCase(), capital])]
   const begins = { kind: 'compare', field: title, is: 'startsWith' } as const
   const condition = anyOf(spellings.map(value => ({ ...begins, to: { kind: 'value', value } })))
   const sort = isSortable(entity, title) ? [{ field: title, descending: false }] : []
-  return rowsWhere(of, text ? { condition } : {}, fields, keysOf(sort))
+  return rowsWhere(of, text ? { condition } : {}, shown, keysOf(sort))
 }
 
 /** The revisions of these rows as far as the viewer sees them, by their ids; none where they have no revisions. */
