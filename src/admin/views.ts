@@ -62,8 +62,7 @@ const writtenOwner = (model: Model, viewer: Viewer, role: unknown): string => {
 
 /** Writes as any write of the caller: one who is blocked, gone or signed out is refused. */
 const write = async (core: Core, viewer: Viewer, steps: readonly GuardedStep[]): Promise<void> => {
-  const command = commandOf(writingFor(core, viewer), { name: 'save views', steps })
-  await commit(core, command, null)
+  await commit(core, commandOf(writingFor(core, viewer), { name: 'save views', steps }), null)
 }
 
 /** Saves a view in the place of one with its name; throws `VALIDATION_ERROR`, or `FORBIDDEN` for that of a role. */
