@@ -3,6 +3,7 @@
 import { memberName, type RowsReference, verdict, written } from '#kit/check/reference.ts'
 import { rowCount } from '#kit/check/rows.ts'
 import { validValue } from '#kit/check/values.ts'
+import { isNeeded } from '#model/field.ts'
 import { entityOf, type Model } from '#model/model.ts'
 import type { Viewer } from '#model/policy.ts'
 import { isIn, type Version } from '#model/version.ts'
@@ -41,7 +42,9 @@ const nthBody = (purpose: Purpose): Record<string, unknown> => {
     const isHidden = !field.rest && field.graphql === 'hidden'
     if (isHidden || field.foldedFrom !== undefined || key in given) return []
     if (version === undefined ? field.graphql === 'hidden' : !isIn(field, version)) return []
-    if (verdict(field.settableBy, viewer, model) === 'no') return []
+    // GraphQL refuses an input without what it needs before it looks at rights.
+    const isAsked = version === undefined && mode === 'create' && isNeeded(key, field)
+    if (verdict(field.settableBy, viewer, model) === 'no' && !isAsked) return []
     if (mode !== 'create' && field.immutable) return []
     // Who is blocked would write no more.
     if (entity === viewers && key === blocked?.field) return []

@@ -13,6 +13,7 @@ import {
   int,
   one,
   reference,
+  role,
   signedIn,
   subject,
   text,
@@ -319,7 +320,12 @@ test('a row that needs a file is made by an upload, also where no bytes were sen
     fields: { scan: file({ accept: ['application/pdf'], max: '2 MB' }) },
     policy: { read: anyone, create: anyone },
   })
-  const entities = defineModel({ paper })
+  const admin = role('admin')
+  const stamp = entity({
+    fields: { name: text({ max: 9 }), code: text({ max: 9, settableBy: admin }) },
+    policy: { read: admin, create: admin },
+  })
+  const entities = defineModel({ paper, stamp })
   const migrations = pathToFileURL(join(folder, 'papers/'))
   draftMigrations(draftings, entities as never, 'papers', migrations)
   const content = defineContent({ entities, migrations })
