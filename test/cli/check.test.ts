@@ -321,10 +321,8 @@ test('a row that needs a file is made by an upload, also where no bytes were sen
     policy: { read: anyone, create: anyone },
   })
   const admin = role('admin')
-  const stamp = entity({
-    fields: { name: text({ max: 9 }), code: text({ max: 9, settableBy: admin }) },
-    policy: { read: admin, create: admin },
-  })
+  const fields = { name: text({ max: 9 }), code: text({ max: 9, settableBy: admin }) }
+  const stamp = entity({ fields, policy: { read: admin, create: admin } })
   const entities = defineModel({ paper, stamp })
   const migrations = pathToFileURL(join(folder, 'papers/'))
   draftMigrations(draftings, entities as never, 'papers', migrations)
