@@ -159,6 +159,8 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
   const { ways, providers } = signIn.settings()
   const lanes = new Map(providers.map(({ name }) => [name, createSlowLane(places)]))
   const lane = createSlowLane(places)
+  // Each password takes 32 MiB and one of Node's four threads for all that is read of files: two are left.
+  const ofPasswords = createSlowLane({ ...places, concurrency: 2 })
   for (const one of authPaths) {
     if (!isServed(one, ways)) continue
     add(one, async (c, _viewer, requestId) => {
@@ -180,7 +182,8 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
       const ofProvider = lanes.get(String(body ? body.provider : c.req.param('id')))
       // Names that are made up would each have a count of their own.
       if (one.gives === null && !ofProvider) throw new ApiError('NOT_FOUND', 'No such provider')
-      const answer = await (ofProvider ?? lane).run(ask, readOptionsOf(edge, c, anonymous))
+      const its = one.way === 'password' ? ofPasswords : (ofProvider ?? lane)
+      const answer = await its.run(ask, readOptionsOf(edge, c, anonymous))
       return replyOf(answer, requestId, ofProvider !== undefined)
     })
   }
