@@ -175,8 +175,7 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
       if (body) headers.push(['content-type', 'application/json'])
       const query = queryString(c)
       const url = `${settings.url}${c.req.path}${query === '' ? '' : `?${query}`}`
-      const sent = body && JSON.stringify(body)
-      const asked = { method: one.method, url, headers, body: sent }
+      const asked = { method: one.method, url, headers, body: body && JSON.stringify(body) }
       // What the library throws is no reason to leave a caller without an answer.
       const ask = () => signIn.ask(asked).catch(() => Promise.reject(unavailable()))
       const ofProvider = lanes.get(String(body ? body.provider : c.req.param('id')))
