@@ -41,18 +41,10 @@ export type ThreadData = {
   readonly mark: string
 }
 
-/** Whether mail leaves, or is shown to a developer. */
-const hasMail = ({ values, development }: Config) =>
-  development || values.DUET_SMTP_URL !== undefined
-
 /** The ways in that an operator named, or those that can be; throws a ConfigError for one that cannot. */
-const waysOf = (config: Config): readonly WayIn[] => {
+const waysOf = (config: Config, hasMail: boolean): readonly WayIn[] => {
   const { DUET_SIGNIN: named } = config.values
-  const isThere = {
-    code: hasMail(config),
-    password: hasMail(config),
-    oidc: config.providers.length > 0,
-  }
+  const isThere = { code: hasMail, password: hasMail, oidc: config.providers.length > 0 }
   const usual = (['code', 'oidc'] as const).filter(way => isThere[way])
   const ways = (named as readonly WayIn[] | undefined) ?? usual
   for (const way of ways)
@@ -99,11 +91,13 @@ export const peopleSettings = (
     throw new ConfigError(
       'people sign in, and DUET_PUBLIC_URL has a path: sessions are of a whole origin, such as https://example.org',
     )
-  const ways = waysOf(config)
+  // It leaves, or is shown to a developer.
+  const hasMail = development || values.DUET_SMTP_URL !== undefined
+  const ways = waysOf(config, hasMail)
   const { create = nobody } = entityOf(model, people.entity).policy
   const signUp = people.signUp === 'open' && judge(create, anonymous, model) !== 'no'
   // A row that a stranger made with somebody's address would lock that person out, as no code proves whose it is.
-  if (signUp && !hasMail(config))
+  if (signUp && !hasMail)
     throw new ConfigError(
       'people sign in with providers alone, and anonymous callers may make rows: set DUET_SMTP_URL, so that the owner of an address can prove it, or close the create rule',
     )
@@ -130,10 +124,10 @@ export const checkStore = async (
   { secret, oldSecret }: Pick<PeopleSettings, 'secret' | 'oldSecret'>,
   isMade: boolean,
 ): Promise<void> => {
-  const lacking = tables.map(
-    table => sql`select ${table} where not exists (${dialect.columnsOf(table)})`,
-  )
-  for (const [table] of await session.query(queryOf(join(lacking, sql` union all `), dialect)))
+  const isGone = (table: string) =>
+    sql`select ${table} where not exists (${dialect.columnsOf(table)})`
+  const gone = join(tables.map(isGone), sql` union all `)
+  for (const [table] of await session.query(queryOf(gone, dialect)))
     throw new ConfigError(
       `the store lacks ${table}, a table of sign-in that was dropped by hand: restore a backup that has it`,
     )
