@@ -114,8 +114,8 @@ type LevelInput = StatementInput & { readonly text: number; readonly uncounted: 
 
 /**
  * A statement for each level, for a database to which a call costs next to nothing; each takes the ids that the level above found.
- * `isAtOnce`: others are served only after it, so long texts are read with `TooLong`, and so are lists that may pass many hidden
- * rows, if `stopping` has a check for each row.
+ * `isAtOnce`: others are served only after it, so long texts are read with `TooLong`, and so are lists that may pass many rows
+ * and leave them out, if `stopping` has a check for each row.
  */
 export const perLevel = (
   plan: ReadPlan,
@@ -125,8 +125,11 @@ export const perLevel = (
   const { placeholder } = dialect
   const steps = levelsOf(plan).map(linked => {
     const { level, above } = linked
+    // A list below a row may pass any number that its conditions leave out.
     const isStopping =
-      level.kind === 'root' && (level.foundBy !== undefined || level.groups?.areFew === true)
+      level.kind === 'root'
+        ? level.foundBy !== undefined || level.groups?.areFew === true
+        : level.kind === 'children of' && level.where.length > 0
     const own = isStopping ? (limits.stopping ?? dialect) : dialect
     const query = levelSql(level, own, keysParameter, rowLimit)
     const isLong = hasRows(level) && level.longText > 0

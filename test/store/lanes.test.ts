@@ -108,6 +108,27 @@ it('a quick list whose texts turn out to be long is read in the slow lane, and t
   assert.equal(answer.json.data.length, 15)
 })
 
+it('a list below a row whose condition leaves out thousands is read in the slow lane [H12]', async () => {
+  await world.change(`with recursive n (i) as (select 1 union all select i + 1 from n where i < 3000)
+    insert into posts (author_id, title, content, created_at) select 3, 'x', 'x', 1 from n`)
+  const order: string[] = []
+  const titled = async (title: string) => {
+    const where = `where: { title: { eq: "${title}" } }`
+    const { json } = await world.gql(`{ user(id: 3) { posts(${where}, limit: 1) { id } } }`, {
+      as: 3,
+    })
+    order.push(title)
+    return json.data.user.posts.length
+  }
+  const none: Promise<number>[] = []
+  await whileHeld(async () => {
+    none.push(titled('none'))
+    assert.equal(await titled('x'), 1)
+    assert.deepEqual(order, ['x'])
+  })
+  assert.equal(await inTime('the list is answered', Promise.race(none)), 0)
+})
+
 test('a slow read whose client hangs up leaves the lane, and has a line with 499 [H7]', async () => {
   await whileHeld(async () => {
     world.events.splice(0)
