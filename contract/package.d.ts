@@ -388,6 +388,7 @@ type Dialect = {
     ])[]) => Sql;
     readonly lockClause: Sql;
     readonly shareClause: Sql;
+    readonly oneByOne: Sql;
 };
 type Encoding = 'rest' | 'graphql';
 type Entities = Readonly<Record<string, Entity>>;
@@ -896,7 +897,7 @@ type Location = {
 type Made<Of> = Of extends Check<infer Value> ? Value : never;
 type MadeFile = {
     readonly bytes: Uint8Array;
-    readonly type: string;
+    readonly type: string | readonly string[];
     readonly name: string;
 };
 type MadeMany<To extends string, By extends string> = ReturnType<typeof manyBy<To, By>>;

@@ -39,10 +39,6 @@ export const noteArrival = (
     then excluded.collect_at else files.collect_at end
   where files.collect_at is null or files.collect_at >= 0 returning digest`
 
-/** Whether the bytes of a digest are being removed, as a condition. */
-export const isBeingRemoved = (digest: string): Sql =>
-  sql`exists (select 1 from files where digest = ${digest} and collect_at < 0)`
-
 /** What is told where bytes are sent that are just being removed. */
 export class BeingRemoved extends ApiError {
   constructor() {

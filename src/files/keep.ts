@@ -3,9 +3,10 @@ import { Readable } from 'node:stream'
 import { retry } from '#base/retry.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
-import { BeingRemoved, isBeingRemoved, noteArrival } from '#files/garbage.ts'
+import { BeingRemoved, noteArrival } from '#files/garbage.ts'
 import { pictureSize } from '#files/picture.ts'
-import { safeName } from '#files/type.ts'
+import { checkType, nameFor } from '#files/take.ts'
+import { safeName, typeOfBytes } from '#files/type.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import type { Services } from '#model/services.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
@@ -49,7 +50,7 @@ export const noteFile = (
         : sql`(select coalesce(sum(bytes), 0) from files) + ${file.bytes} <= ${most}`
     const arrival: GuardedStep = {
       sql: noteArrival(dialect, file, writing.now, hasRoom),
-      explain: sql`select 1 where ${isBeingRemoved(file.digest)}`,
+      explain: sql`select 1 from files where digest = ${file.digest} and collect_at < 0`,
       refused: ([isRemoved]) => (isRemoved ? new BeingRemoved() : noRoom(most)),
     }
     // Else several who come at once would each find the room that is left.
@@ -62,14 +63,18 @@ export const noteFile = (
 /** What keeps the files that a service makes itself; it throws where no entity has a file. */
 export const keeping =
   (core: Keeping): Services['keepFile'] =>
-  async ({ bytes, type, name }) => {
+  async ({ bytes, type: told, name: given }) => {
     const { files } = core
     if (!files) throw new Error('no field is a file(): give an entity one, and keep files for it')
+    const isTold = typeof told === 'string'
+    const type = isTold ? told : await typeOfBytes(bytes)
+    if (!isTold) checkType(type, { accept: told })
+    const name = safeName(isTold ? given : nameFor(given, type))
     let kept = ''
     await files.store.put(Readable.from([bytes]), {
       arriving: async (digest, length, path) => {
         const size = await pictureSize(type, path)
-        const file = { digest, name: safeName(name), type, bytes: length, ...size }
+        const file = { digest, name, type, bytes: length, ...size }
         await noteFile(core, anonymous, file)
         kept = storedText(file)
       },

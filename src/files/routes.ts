@@ -53,8 +53,6 @@ const uploadSchema: JsonSchema = {
   properties: { id: { type: 'string' }, ...fileFacts },
 }
 
-const hasSeal = (c: Http): boolean => new URLSearchParams(queryString(c)).has('seal')
-
 /** The declared width that a request asks for; throws `VALIDATION_ERROR` for another one. */
 const widthIn = (query: URLSearchParams, { sizes }: FileRules): number | undefined => {
   const text = query.get('w')
@@ -91,7 +89,7 @@ const readRoute = ({ entityName, entity, key, field, file }: FileField): ExtraRo
     success: { 200: 'The file.', 206: 'A range of it.' },
     errors: ['PRECONDITION_FAILED', 'RANGE_NOT_SATISFIABLE', 'FORBIDDEN', 'NOT_FOUND'],
   },
-  isSigned: hasSeal,
+  isSigned: c => new URLSearchParams(queryString(c)).has('seal'),
   serve: mount => {
     const { core, edge } = mount
     const { reader } = core

@@ -29,7 +29,7 @@ export type TakenFiles = {
 
 /** The error for a file that does not fit what is taken, which names the field. */
 const misfit = (
-  { field }: TakenFiles,
+  { field }: Pick<TakenFiles, 'field'>,
   code: 'PAYLOAD_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE',
   message: string,
   headers: Readonly<Record<string, string>> = {},
@@ -44,10 +44,18 @@ export const checkSize = (bytes: number, taken: TakenFiles): void => {
     throw misfit(taken, 'PAYLOAD_TOO_LARGE', `must be at most ${inBytes(taken.max)}`)
 }
 
+/** Throws for a type that is not taken. */
+export const checkType = (type: string, taken: Pick<TakenFiles, 'accept' | 'field'>): void => {
+  const { accept } = taken
+  if (accepts(accept, type)) return
+  const message = `must be ${accept.join(' or ')}, and is ${type}`
+  throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message, { Accept: accept.join(', ') })
+}
+
 const endings: Readonly<Record<string, string>> = { jpeg: 'jpg', plain: 'txt', 'svg+xml': 'svg' }
 
 /** A name for a file that was sent without one. */
-const nameFor = (field: string, type: string): string => {
+export const nameFor = (field: string, type: string): string => {
   const kind = type.slice(type.indexOf('/') + 1)
   const ending = own(endings, kind) ?? (/^[a-z0-9]{2,5}$/.test(kind) ? kind : undefined)
   return ending === undefined ? field : `${field}.${ending}`
@@ -64,17 +72,14 @@ export const takeFile = async (
   check: (bytes: number) => void,
   arriving: (file: StoredFile) => Promise<void>,
 ): Promise<void> => {
-  const { accept, exif, field } = taken
+  const { exif, field } = taken
   let type = ''
   let size: Pixels | undefined
   await store.put(stream, {
     check,
     begins: async head => {
       type = await typeOf(head, name ?? '', declared)
-      if (!accepts(accept, type)) {
-        const message = `must be ${accept.join(' or ')}, and is ${type}`
-        throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message, { Accept: accept.join(', ') })
-      }
+      checkType(type, taken)
       if (exif !== 'kept' && isUncleanable(type)) {
         const message = `must be a picture out of which place and camera can be taken, such as a JPEG, and is ${type}`
         throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message)

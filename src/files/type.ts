@@ -106,6 +106,9 @@ const textOf = (head: Uint8Array): string | undefined => {
   }
 }
 
+/** Types whose files may be texts. */
+const written = /^text\/|^application\/(?:xml|pdf|rtf|postscript|eps|pgp-encrypted)$|^model\/stl$/
+
 type FileTypes = typeof import('file-type')
 
 /** What the first bytes show: a type, any `text`, or any `binary`. */
@@ -113,8 +116,10 @@ const typeOfContent = async (
   { fileTypeFromBuffer }: FileTypes,
   head: Uint8Array,
 ): Promise<string> => {
-  const found = await fileTypeFromBuffer(head)
   const text = textOf(head)
+  const told = await fileTypeFromBuffer(head)
+  // Two letters are enough for some types: a text on a BMW is no picture.
+  const found = told && text !== undefined && !written.test(told.mime) ? undefined : told
   if (text !== undefined && (found === undefined || found.mime === 'application/xml')) {
     if (svg.test(text)) return 'image/svg+xml'
     if (pageInXml.test(text)) return 'application/xhtml+xml'
@@ -128,8 +133,9 @@ const typeOfContent = async (
 const mayBe = ({ supportedMimeTypes }: FileTypes, content: string, type: string): boolean => {
   if (content === 'text') return textual.test(type) || markup.has(type)
   if (content === 'binary') return !textual.test(type) && !supportedMimeTypes.has(type)
-  // HTML may stand in Markdown.
+  // HTML may stand in Markdown, and any text may begin with the one word that an STL does.
   if (content === 'text/html' && type === 'text/markdown') return true
+  if (content === 'model/stl' && textual.test(type)) return true
   return groupOf(content).includes(type) || inside[content]?.test(type) === true
 }
 
@@ -137,6 +143,12 @@ const mayBe = ({ supportedMimeTypes }: FileTypes, content: string, type: string)
 const broad: Readonly<Record<string, string>> = {
   text: 'text/plain',
   binary: 'application/octet-stream',
+}
+
+/** The media type of a file by its first bytes alone. */
+export const typeOfBytes = async (first: Uint8Array): Promise<string> => {
+  const content = await typeOfContent(await import('file-type'), first.subarray(0, headBytes))
+  return broad[content] ?? groupOf(content)[0] ?? content
 }
 
 const disagreeing = (why: string) => new ApiError('UNSUPPORTED_MEDIA_TYPE', `The file ${why}`)

@@ -28,10 +28,12 @@ export type Mailer = {
   readonly send: (mail: Message | Letter, signal: AbortSignal) => Promise<void>
 }
 
-/** A file that the service makes itself, or takes in a way of its own, such as an invoice: its type is what its maker says. */
+/** A file that the service makes itself, or takes in a way of its own, such as an invoice. */
 export type MadeFile = {
   readonly bytes: Uint8Array
-  readonly type: string
+  /** What its maker says it is, or those of which it must be one by its bytes: else it is refused with 415. */
+  readonly type: string | readonly string[]
+  /** Without an ending where the type is found, which gives it one. */
   readonly name: string
 }
 

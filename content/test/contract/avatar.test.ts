@@ -43,6 +43,7 @@ const uploads: Readonly<
   'a byte': [latin('\x89'), 'image/png', 415],
   'the beginning of a PNG signature': [png.subarray(0, 7), 'image/png', 415],
   'a PNG signature alone': [png.subarray(0, 8), 'image/png', 415],
+  'a text that begins as a GIF does': [latin('GIF89a is a format'), 'image/gif', 415],
   'an SVG with a script': [svg, 'image/svg+xml', 415],
   'an SVG that is called a PNG': [svg, 'image/png', 415],
   'HTML that is called a PNG': [html, 'image/png', 415],

@@ -1,8 +1,8 @@
 /** Putting and removing a user's picture, which is stored as it was sent. */
-import { type Action, ApiError, commandOf, giveFile, textTag } from 'duet/actions'
+import { type Action, commandOf, giveFile, textTag } from 'duet/actions'
 import { versions } from '../../versions.ts'
 import { user } from '../entity.ts'
-import { identicon, largestPicture, pictureType, pictureTypes } from './picture.ts'
+import { identicon, largestPicture, pictureTypes } from './picture.ts'
 
 const picture = { type: 'string', format: 'binary' } as const
 
@@ -29,14 +29,7 @@ const put: Action = {
   },
   command: async (writing, given) => {
     const { id, bytes, services } = given
-    const type = pictureType(bytes)
-    if (!type)
-      throw new ApiError(
-        'UNSUPPORTED_MEDIA_TYPE',
-        'The body must be a PNG, JPEG, WebP or GIF picture',
-        { headers: { Accept: pictureTypes.join(', ') } },
-      )
-    const file = await services.keepFile({ bytes, type, name: type.replace('image/', 'avatar.') })
+    const file = await services.keepFile({ bytes, type: pictureTypes, name: 'avatar' })
     const instead = () =>
       [...versions.inPlainJson.values()].map(version => textTag(identicon(id), version))
     const steps = [giveFile(writing, given, { ...avatar, file, instead })]
