@@ -364,6 +364,7 @@ type Dialect = {
     readonly childrenOf: (query: ChildrenOf) => Sql;
     readonly columnsOf: (table: string) => Sql;
     readonly interruptCheck: Sql | null;
+    readonly checksWithin?: boolean;
     readonly contains: (table: string, column: string, needle: Sql) => Sql;
     readonly holds: (text: Sql, needle: Sql) => Sql;
     readonly finds: (index: SearchIndex, id: Sql, words: Sql) => Sql;

@@ -69,7 +69,7 @@ const move = async (former: Former, of: MovedField, id: number): Promise<boolean
   const [[, found = null, kind] = []] = await find(former, of, id, now)
   if (found === null) return false
   const [bytes, type] = [found as Uint8Array<ArrayBuffer>, String(kind)]
-  const file = await former.keepFile({ bytes, type, name: `${key}.${type.replace(/^.*\//, '')}` })
+  const file = await former.keepFile({ bytes, type, name: key })
   const { table, row } = from
   const taken = sql`delete from ${name(table)} where ${name(row)} = ${id} and ${name(from.bytes)} = ${bytes} returning ${name(row)}`
   const given = sql`update ${name(entity.table)} set ${name(columnName(key))} = ${file} where id = ${id} returning id`

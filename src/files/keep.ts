@@ -5,8 +5,7 @@ import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { BeingRemoved, noteArrival } from '#files/garbage.ts'
 import { pictureSize } from '#files/picture.ts'
-import { checkType, nameFor } from '#files/take.ts'
-import { safeName, typeOfBytes } from '#files/type.ts'
+import { namedBy, typeAmong } from '#files/take.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import type { Services } from '#model/services.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
@@ -63,18 +62,15 @@ export const noteFile = (
 /** What keeps the files that a service makes itself; it throws where no entity has a file. */
 export const keeping =
   (core: Keeping): Services['keepFile'] =>
-  async ({ bytes, type: told, name: given }) => {
+  async ({ bytes, type: told, name }) => {
     const { files } = core
     if (!files) throw new Error('no field is a file(): give an entity one, and keep files for it')
-    const isTold = typeof told === 'string'
-    const type = isTold ? told : await typeOfBytes(bytes)
-    if (!isTold) checkType(type, { accept: told })
-    const name = safeName(isTold ? given : nameFor(given, type))
+    const type = typeof told === 'string' ? told : await typeAmong(bytes, told)
     let kept = ''
     await files.store.put(Readable.from([bytes]), {
       arriving: async (digest, length, path) => {
         const size = await pictureSize(type, path)
-        const file = { digest, name, type, bytes: length, ...size }
+        const file = { digest, name: namedBy(name, type), type, bytes: length, ...size }
         await noteFile(core, anonymous, file)
         kept = storedText(file)
       },

@@ -170,15 +170,15 @@ const deniedCodes: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS', '
 
 /** The error for a caller where the disk is full or takes nothing at a path; any other as it is. */
 const asRefused = (error: unknown, at: string): unknown => {
-  const { code, message, path } = (error ?? {}) as NodeJS.ErrnoException
+  const { code, message: said, path } = (error ?? {}) as NodeJS.ErrnoException
   // Node names it only where it opens it.
-  const why = path === undefined ? `${message} '${at}'` : message
+  const why = path === undefined ? `${said} '${at}'` : said
   const cause = new Failure(`a file cannot be stored: ${why}`, { cause: error })
   if (deniedCodes.has(code))
     return new ApiError('UNAVAILABLE', 'Files cannot be stored now; tell the operator', { cause })
   if (!fullCodes.has(code)) return error
-  const told = 'There is no room for this file; try a smaller one, or tell the operator'
-  return new ApiError('STORAGE_FULL', told, { cause })
+  const message = 'There is no room for this file; try a smaller one, or tell the operator'
+  return new ApiError('STORAGE_FULL', message, { cause })
 }
 
 /** A step of the store itself, which fails with the error for a caller: what its source or its limits throw is not its fault. */

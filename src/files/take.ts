@@ -5,7 +5,7 @@ import { ApiError } from '#errors.ts'
 import { type Pixels, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import type { FileStore } from '#files/store.ts'
-import { safeName, typeOf } from '#files/type.ts'
+import { safeName, typeOf, typeOfBytes } from '#files/type.ts'
 import type { Chunks } from '#http/reply.ts'
 import type { StoredFile } from '#model/stored-file.ts'
 import { accepts, inBytes } from '#write/claims.ts'
@@ -45,20 +45,27 @@ export const checkSize = (bytes: number, taken: TakenFiles): void => {
 }
 
 /** Throws for a type that is not taken. */
-export const checkType = (type: string, taken: Pick<TakenFiles, 'accept' | 'field'>): void => {
+const checkType = (type: string, taken: Pick<TakenFiles, 'accept' | 'field'>): void => {
   const { accept } = taken
   if (accepts(accept, type)) return
   const message = `must be ${accept.join(' or ')}, and is ${type}`
   throw misfit(taken, 'UNSUPPORTED_MEDIA_TYPE', message, { Accept: accept.join(', ') })
 }
 
+/** The one of these types that bytes are, whatever anybody says; throws for others. */
+export const typeAmong = async (bytes: Uint8Array, accept: readonly string[]): Promise<string> => {
+  const type = await typeOfBytes(bytes)
+  checkType(type, { accept })
+  return type
+}
+
 const endings: Readonly<Record<string, string>> = { jpeg: 'jpg', plain: 'txt', 'svg+xml': 'svg' }
 
-/** A name for a file that was sent without one. */
-export const nameFor = (field: string, type: string): string => {
+/** The name that a file is kept under: one without an ending gets that of its type. */
+export const namedBy = (name: string, type: string): string => {
   const kind = type.slice(type.indexOf('/') + 1)
   const ending = own(endings, kind) ?? (/^[a-z0-9]{2,5}$/.test(kind) ? kind : undefined)
-  return ending === undefined ? field : `${field}.${ending}`
+  return safeName(ending === undefined || name.includes('.') ? name : `${name}.${ending}`)
 }
 
 /**
@@ -92,7 +99,7 @@ export const takeFile = async (
       return isChanged
     },
     arriving: async (digest, bytes, path) => {
-      const shown = name ? safeName(name) : nameFor(field ?? 'file', type)
+      const shown = name ? safeName(name) : namedBy(field ?? 'file', type)
       const { width, height } = size ?? (await pictureSize(type, path))
       await arriving({ digest, name: shown, type, bytes, width, height })
     },

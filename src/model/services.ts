@@ -33,7 +33,7 @@ export type MadeFile = {
   readonly bytes: Uint8Array
   /** What its maker says it is, or those of which it must be one by its bytes: else it is refused with 415. */
   readonly type: string | readonly string[]
-  /** Without an ending where the type is found, which gives it one. */
+  /** One without an ending gets that of the type. */
   readonly name: string
 }
 

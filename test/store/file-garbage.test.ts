@@ -239,8 +239,11 @@ sqliteSuite('pictures of rows', () => {
     const plain = await get(`/api/albums/1/banner?w=32`)
     assert.equal(plain.answer.headers.get('content-type'), 'image/jpeg')
     // Who may give it to fields that keep it alone may have an action give it to this one.
-    const asking = { as: 3, role: 'recruiter', raw: await photo() }
-    const sent = await world.ask('POST /api/files', asking)
+    const sent = await world.ask('POST /api/files', {
+      as: 3,
+      role: 'recruiter',
+      raw: await photo(),
+    })
     assert.deepEqual([sent.json.width, sent.json.height], [40, 80], sent.text)
   })
 
