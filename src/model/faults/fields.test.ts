@@ -210,7 +210,7 @@ areTold({
       title: text({ max: 20, readableBy: { inPrint: true } }),
       slug: slug({ from: 'title' }),
     }),
-  'book.sum is computed of pages, which fewer may read: give what it is the same readableBy':
+  'book.sum is computed of pages, which fewer may read: give its as the same readableBy':
     withFields({
       pages: int({ min: 0, max: 9, nullable: true, readableBy: nobody }),
       sum: computed({ as: int({ min: 0, max: 9, nullable: true }), from: { plus: ['pages'] } }),

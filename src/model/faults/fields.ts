@@ -271,7 +271,7 @@ const faultsOf = function* (checked: CheckedEntity, key: string, field: Field): 
       const fault =
         secret === undefined
           ? computedFault(self.fields, key, field)
-          : `is computed of ${secret}, which fewer may read: give what it is the same readableBy`
+          : `is computed of ${secret}, which fewer may read: give its as the same readableBy`
       if (fault !== undefined) yield fault
     }
   }
