@@ -1,12 +1,12 @@
 /** `duet backup`: a copy of the store, made while it is served; a timer that calls it makes a series of them. */
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join, parse, resolve } from 'node:path'
 import { readArgs, UsageError, wholeOption } from '#cli/arguments.ts'
 import { copyFiles, copyIn, refuseOwn, withFiles, withoutFiles } from '#cli/files.ts'
 import { progress } from '#cli/terminal.ts'
 import { loadConfig } from '#config.ts'
 import type { Content } from '#content.ts'
-import { ownFolder, removeStaleParts } from '#engines/shared/files.ts'
+import { removeStaleParts } from '#engines/shared/files.ts'
 import { backUp, identityOf, sumFileOf } from '#engines/sqlite/backup.ts'
 import { keepLog } from '#engines/sqlite/log.ts'
 import { fileOf } from '#serve/store.ts'
@@ -108,11 +108,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   for (const target of [file, to, files]) if (target) refuseOwn(content, target)
   // The files come after the store: those that its rows name stay for 30 days, whoever changes the rows meanwhile.
   const copyAll = async (into: string) => {
-    const done = await withFiles(content, store => {
-      // There also while no row has a file: a restore takes none for a wrong one.
-      mkdirSync(into, { recursive: true, mode: ownFolder })
-      return copyFiles(store, copyIn(into))
-    })
+    const done = await withFiles(content, store => copyFiles(store, copyIn(into)))
     process.stdout.write(`${done}\n`)
   }
   if (!isSeries && file === '') {

@@ -9,7 +9,7 @@ import type { Content, ContentStore } from '#content.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { realOf } from '#engines/sqlite/backup.ts'
 import { folderStore } from '#files/folder.ts'
-import type { FileStore } from '#files/store.ts'
+import { checkStore, type FileStore } from '#files/store.ts'
 import { columnName } from '#model/model.ts'
 import { fileFields, type StoredFile } from '#model/stored-file.ts'
 import { secretFile } from '#serve/auth.ts'
@@ -67,6 +67,8 @@ export const copyFiles = async (
 ): Promise<string> => {
   // No server tidies up a copy, in which an earlier command may have been killed.
   await to.sweep(new Date(Date.now() - 86_400_000))
+  // Also makes the folder of a backup without files, as a restore takes none that is not there.
+  await checkStore(to)
   let [copied, there, copiedBytes] = [0, 0, 0]
   for await (const { digest, bytes } of from.list()) {
     if ((await faultOf(to, { digest, bytes }, repairs)) === undefined) {

@@ -32,12 +32,11 @@ test('the URL chooses the store, which is called by its file, or by its place wi
   assert.doesNotMatch(other.label, /hunter2|duet:/)
 })
 
-test('a store that is to be read must be there and up to date; one that is to be filled is made', async () => {
+test('a store that is to be read must be there, where one may look for it, and up to date; one that is to be filled is made', async () => {
   const { file, settings } = await freshStore({ bare: true })
   const store = await named(settings.DUET_DATABASE_URL)
   await assert.rejects(openFor('reading', store), notMade)
   assert.equal(existsSync(file), false)
-  // As where the folder is another user's, which nobody keeps from root.
   symlinkSync('loop', join(folder, 'loop'))
   await assert.rejects(openFor('reading', await named(`sqlite:${folder}/loop`)), { code: 'ELOOP' })
   const filling = await openFor('filling', store)

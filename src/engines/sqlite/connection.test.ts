@@ -71,6 +71,7 @@ test('a file that cannot be opened stays open nowhere: a series of backups tries
   const file = join(folder, 'damaged.db')
   writeFileSync(file, 'no database'.repeat(1000))
   assert.throws(() => connect(file), /cannot be opened/)
+  assert.throws(() => connect(folder), /full or can only be read$/)
   const open = readdirSync('/proc/self/fd').map(fd => {
     try {
       return readlinkSync(join('/proc/self/fd', fd))

@@ -176,8 +176,10 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
       pragma trusted_schema = off; pragma cache_size = -8000; pragma temp_store = memory`)
   } catch (cause) {
     database?.close()
-    // Of a read or a write that fails, also where there is no room for the index of the log.
-    const hint = errorCode(cause) === 10 ? '; see whether its disk is full' : ''
+    // Of a read or a write that fails, and of a log and its index that cannot be made, by who reads too.
+    const hint = [10, 14].includes(errorCode(cause))
+      ? '; see whether its disk is full or can only be read'
+      : ''
     throw new Error(`the store ${file} cannot be opened: ${(cause as Error).message}${hint}`, {
       cause,
     })
