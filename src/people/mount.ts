@@ -173,12 +173,15 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
       })
       headers.push([callerHeader, networkOf(edge, c)], [languageHeader, languageFor(c)])
       if (body) headers.push(['content-type', 'application/json'])
-      const query = queryString(c)
-      const url = `${settings.url}${c.req.path}${query === '' ? '' : `?${query}`}`
+      const query = new URLSearchParams(queryString(c))
+      // For one that it names the library would wait, whatever is asked.
+      query.delete('provider')
+      const url = `${settings.url}${c.req.path}?${query}`
       const asked = { method: one.method, url, headers, body: body && JSON.stringify(body) }
       // What the library throws is no reason to leave a caller without an answer.
       const ask = () => signIn.ask(asked).catch(() => Promise.reject(unavailable()))
-      const ofProvider = lanes.get(String(body ? body.provider : c.req.param('id')))
+      const named = body ? (body.provider ?? body.providerId) : c.req.param('id')
+      const ofProvider = lanes.get(String(named))
       // Names that are made up would each have a count of their own.
       if (one.gives === null && !ofProvider) throw new ApiError('NOT_FOUND', 'No such provider')
       const its = one.way === 'password' ? ofPasswords : (ofProvider ?? lane)

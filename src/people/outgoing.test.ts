@@ -7,8 +7,7 @@ import { boundedFetch } from '#people/outgoing.ts'
 
 /** The address of a server that answers so. */
 const hostile = async (answer: RequestListener): Promise<string> => {
-  const server = createServer(answer)
-  server.listen(0, '127.0.0.1')
+  const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
   after(() => server.close().closeAllConnections())
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`
