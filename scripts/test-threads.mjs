@@ -141,32 +141,40 @@ const Thread = workers.Worker
 const shell = new URL('test-thread.mjs', import.meta.url)
 const free = []
 
-/** A thread of a store, in one that had others before: to start a thread takes longer than most of them live. */
-const threadOf = (file, { env, execArgv, workerData }) => {
-  const thread = free.pop() ?? new Thread(shell, { env, execArgv })
-  const { port1: port, port2 } = new MessageChannel()
-  const closed = once(port, 'close')
-  const own = Object.assign(new EventEmitter(), {
-    postMessage: (message, moved) => port.postMessage(message, moved),
-    terminate: () => thread.terminate(),
-  })
-  port.on('message', message => own.emit('message', message))
-  const heard = {
-    error: error => own.emit('error', error),
-    exit: code => own.emit('exit', code),
-    // It has nothing more to do.
-    message: async () => {
+/** Of a `Worker` what stores use, in a thread that had others before: to start a thread takes longer than most of them live. */
+class LentThread extends EventEmitter {
+  #thread
+  #port
+
+  constructor(file, { env, execArgv, workerData }) {
+    super()
+    const { port1, port2 } = new MessageChannel()
+    this.#port = port1.on('message', message => this.emit('message', message))
+    const thread = free.pop() ?? new Thread(shell, { env, execArgv })
+    this.#thread = thread
+    const closed = once(port1, 'close')
+    thread.on('error', error => this.emit('error', error))
+    thread.on('exit', code => this.emit('exit', code))
+    // The one word of test-thread.mjs: nothing of it runs there any more.
+    thread.on('message', async () => {
       await closed
-      for (const name of Object.keys(heard)) thread.off(name, heard[name])
+      // By name, as a Worker listens to itself too.
+      for (const name of ['error', 'exit', 'message']) thread.removeAllListeners(name)
       thread.unref()
       free.push(thread)
-      own.emit('exit', 0)
-    },
+      this.emit('exit', 0)
+    })
+    thread.ref()
+    thread.postMessage({ file: fileURLToPath(file), port: port2, workerData }, [port2])
   }
-  for (const name of Object.keys(heard)) thread.on(name, heard[name])
-  thread.ref()
-  thread.postMessage({ file: fileURLToPath(file), port: port2, workerData }, [port2])
-  return own
+
+  postMessage(message, moved) {
+    this.#port.postMessage(message, moved)
+  }
+
+  terminate() {
+    return this.#thread.terminate()
+  }
 }
 
 if (process.env.DUET_TEST_THREADS_MADE) {
@@ -178,7 +186,7 @@ if (process.env.DUET_TEST_THREADS_MADE) {
       const module = options?.argv?.[0]
       // A test that looks at threads has real ones.
       if (again.has(module) && process.listenerCount('worker') === 0)
-        return threadOf(again.get(module), options)
+        return new LentThread(again.get(module), options)
       return new Thread(files.get(module) ?? files.get(String(file)) ?? file, options)
     },
   })
