@@ -774,11 +774,8 @@ describe('files in the admin', { skip: skipped }, () => {
   })
 
   test('a file is taken, shown by an address that needs no token, and removed; one that is refused says why', async () => {
-    const { page, faults, close } = await visit(browser, `${origin}/admin`)
-    await page.getByLabel('Token').fill(await world.token(2))
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.locator('.layout').waitFor()
-    await page.goto(`${origin}/admin#/album/1`)
+    const { page, faults, go, close } = await visitAdmin(browser, origin, await world.token(2))
+    await go('album/1')
     const input = page.getByLabel('Cover', { exact: true })
     const file = { name: 'Küche.png', mimeType: 'image/png', buffer: Buffer.from(png(3, 2)) }
     await input.setInputFiles({ ...file, name: 'cover.png', buffer: Buffer.from('a page') })
@@ -797,6 +794,10 @@ describe('files in the admin', { skip: skipped }, () => {
     await network.detach()
     await input.setInputFiles(file)
     await page.getByText('Küche.png').waitFor()
+    // The first of two that are chosen at once is not sent.
+    await input.evaluate(one => {
+      for (let n = 0; n < 2; n++) one.dispatchEvent(new Event('change', { bubbles: true }))
+    })
     // What is removed before it is saved is named no more, nor what is saved; both may be chosen again.
     await page.getByRole('button', { name: 'Remove Cover' }).click()
     await until('no file is named', async () => (await input.inputValue()) === '')
@@ -815,12 +816,10 @@ describe('files in the admin', { skip: skipped }, () => {
     await page.getByRole('button', { name: 'Remove Cover' }).waitFor({ state: 'detached' })
     await page.reload()
     await page.getByLabel('Cover', { exact: true }).waitFor()
-    assert.deepEqual(await world.rows('select cover from albums where id = 1'), [[null]])
+    const left = 'select cover, (select count(*) from uploads) from albums where id = 1'
+    assert.deepEqual(await world.rows(left), [[null, 2]])
     // The upload that was refused is told in the console of the browser too.
-    assert.deepEqual(
-      faults.filter(fault => !/415/.test(fault)),
-      [],
-    )
+    assert.ok(faults.every(fault => /415/.test(fault)))
     await close()
   })
 
