@@ -159,8 +159,8 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
   const { ways, providers } = signIn.settings()
   const lanes = new Map(providers.map(({ name }) => [name, createSlowLane(places)]))
   const lane = createSlowLane(places)
-  // Each password takes 32 MiB and one of Node's four threads for all that is read of files: two are left.
-  const ofPasswords = createSlowLane({ ...places, concurrency: 2 })
+  // The thread of people tries two at a time, of all threads: where few of each wait there, callers take turns.
+  const ofPasswords = createSlowLane({ ...places, concurrency: 8 })
   for (const one of authPaths) {
     if (!isServed(one, ways)) continue
     add(one, async (c, _viewer, requestId) => {

@@ -1,11 +1,13 @@
 /** What Duet has better-auth do: every option that is not left to its default, and why. */
 import { hash } from 'node:crypto'
 import type { BetterAuthOptions } from 'better-auth'
+import { hashPassword, verifyPassword } from 'better-auth/crypto'
 import { bearer } from 'better-auth/plugins/bearer'
 import { emailOTP } from 'better-auth/plugins/email-otp'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import { jwt } from 'better-auth/plugins/jwt'
 import { decodeJwt } from 'jose'
+import { createSlowLane } from '#base/slow-lane.ts'
 import {
   blockedError,
   freshFor,
@@ -98,6 +100,11 @@ const pluginsOf = (settings: PeopleSettings, { mail }: PeopleServices) => {
   ]
 }
 
+// Each takes 32 MiB and one of Node's four threads for all that the process reads of files: two are left.
+const passwords = createSlowLane({
+  ...{ concurrency: 2, waiting: 1000, longestWait: 10_000, what: 'passwords' },
+})
+
 /** The options of the library for these settings. */
 export const optionsOf = (settings: PeopleSettings, services: PeopleServices) => {
   const { url, secret, oldSecret, signUpRate, ways, limited, origins } = settings
@@ -124,6 +131,10 @@ export const optionsOf = (settings: PeopleSettings, services: PeopleServices) =>
       maxPasswordLength: 128,
       resetPasswordTokenExpiresIn: 600,
       revokeSessionsOnPasswordReset: true,
+      password: {
+        hash: one => passwords.run(() => hashPassword(one), {}),
+        verify: given => passwords.run(() => verifyPassword(given), {}),
+      },
       // To an address that nobody proved none goes: a reset would keep the identities that another linked before.
       sendResetPassword: async ({ user, token }) => {
         if (!user.emailVerified || isBlocked(user)) return

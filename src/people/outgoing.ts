@@ -15,11 +15,9 @@ export const discoveryOf = (issuer: string): string =>
   `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
 
 /** A `fetch` with these bounds; the discovery document of an issuer must name that issuer (OpenID Connect Discovery, section 4.3). */
-export const boundedFetch = (
-  issuers: readonly string[],
-  request: typeof fetch = globalThis.fetch,
-): typeof fetch => {
-  return async (input, init) => {
+export const boundedFetch =
+  (issuers: readonly string[], request: typeof fetch = globalThis.fetch): typeof fetch =>
+  async (input, init) => {
     const time = AbortSignal.timeout(longest)
     const signal = init?.signal ? AbortSignal.any([init.signal, time]) : time
     // A redirect could lead to an address that the operator never named.
@@ -37,4 +35,3 @@ export const boundedFetch = (
     }
     return new Response(body.length > 0 ? body : null, response)
   }
-}

@@ -25,8 +25,6 @@ const uploads: Readonly<
   'a GIF of 1987': [joined(latin('GIF87a'), gif.subarray(6)), 'image/gif', 'image/gif'],
   'a PNG that is called a JPEG': [png, 'image/jpeg', 'image/png'],
   'a GIF that is called HTML': [gif, 'text/html', 'image/gif'],
-  'a WebP that is called a script': [webp, 'text/javascript', 'image/webp'],
-  'a JPEG that is called JSON': [jpeg, 'application/json', 'image/jpeg'],
   'a GIF that is a script too': [
     joined(latin('GIF89a/*'), new Uint8Array(20), latin('*/=1;alert(1)')),
     'image/gif',
@@ -40,7 +38,6 @@ const uploads: Readonly<
   'a PNG of the limit and a byte': [filled(png, limit + 1), 'image/png', 413],
   'a page of the limit and a byte': [filled(html, limit + 1), 'text/html', 413],
   nothing: [new Uint8Array(), 'image/png', 415],
-  'a byte': [latin('\x89'), 'image/png', 415],
   'the beginning of a PNG signature': [png.subarray(0, 7), 'image/png', 415],
   'a PNG signature alone': [png.subarray(0, 8), 'image/png', 415],
   'a text that begins as a GIF does': [latin('GIF89a is a format'), 'image/gif', 415],
@@ -52,15 +49,7 @@ const uploads: Readonly<
   'a PNG behind white space': [joined(latin('\n'), png), 'image/png', 415],
   'a PNG that a text editor saved': [latin('\x89PNG\n\x1a\n\0\0\0\rIHDR'), 'image/png', 415],
   'a sound of the same container as WebP': [latin('RIFF\x24\0\0\0WAVEfmt \0'), 'image/webp', 415],
-  'a BMP': [latin('BM\x46\0\0\0\0\0\0\0\x36\0\0\0'), 'image/bmp', 415],
-  'an icon': [latin('\0\0\x01\0\x01\0'), 'image/x-icon', 415],
-  'a TIFF': [latin('II*\0\x08\0\0\0'), 'image/tiff', 415],
   'an AVIF': [latin('\0\0\0\x20ftypavif\0\0\0\0'), 'image/avif', 415],
-  'an archive of much': [latin('PK\x03\x04\x14\0\0\0'), 'application/zip', 415],
-  'a PNG in gzip': [latin('\x1f\x8b\x08\0\0\0\0\0'), 'image/png', 415],
-  'a name of a file': [latin('../../etc/passwd\0.png'), 'image/png', 415],
-  'base64 of a PNG': [latin('iVBORw0KGgoAAAANSUhEUg'), 'image/png', 415],
-  'JSON around a PNG': [latin('{"avatar":"iVBORw0KGgo"}'), 'application/json', 415],
 }
 
 const path = '/api/users/2/avatar'
