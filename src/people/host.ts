@@ -19,14 +19,13 @@ const idle = 600_000
 /** Before Node 26 it is of the whole process, and no option of a thread. */
 const ofSystem = Number.parseInt(process.versions.node, 10) < 26 ? '' : '|use-system-ca$'
 /** Options of Node by which it reaches other machines. */
-const reaching = new RegExp(
-  `^--(tls-m(in|ax)-v|dns-result-order=|(no-)?network-family-${ofSystem})`,
-)
+const reaching = new RegExp(`^--(tls-m..-v|dns-result-order=|(no-)?network-family-${ofSystem})`)
 
-/** The options of this process that hold in the thread too; what it imports, such as tracing, does not. */
+/** The options of this process that hold in the thread too, each with its value, which may be a word of its own; what it imports, such as tracing, does not. */
 const threadOptions = (): string[] => {
   const { execArgv, env } = process
-  return [...execArgv, ...(env.NODE_OPTIONS ?? '').split(/\s+/)].filter(one => reaching.test(one))
+  const given = [...execArgv, env.NODE_OPTIONS].join(' ').replace(/\s+(?=[^\s-])/g, '=')
+  return given.split(/\s+/).filter(one => reaching.test(one))
 }
 
 /** What answers requests for sign-in. */

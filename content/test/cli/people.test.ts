@@ -81,8 +81,9 @@ test('the first admin of a production store signs in by the link that people add
     serve(other),
     /DUET_PEOPLE_SECRET is not the one that this store was used with/,
   )
-  const traced = ['--import', 'data:text/javascript,', program]
-  const rotated = await serveBy(traced, { ...other, DUET_PEOPLE_SECRET_OLD: peopleSecret })
+  const patience = ['--network-family-autoselection-attempt-timeout', '500']
+  const run = ['--import', 'data:text/javascript,', ...patience, program]
+  const rotated = await serveBy(run, { ...other, DUET_PEOPLE_SECRET_OLD: peopleSecret })
   assert.equal((await fetch(`${rotated.url}/auth/token`, { headers: session })).status, 401)
   const [, later = ''] =
     /#link=(\S+)/.exec((await people('add', '--email', 'ada@example.org')).stdout) ?? []
