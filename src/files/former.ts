@@ -200,8 +200,7 @@ const moveField = async (
  */
 export const moveFormer = async (moving: Moving, signal?: AbortSignal): Promise<number> => {
   let moved = 0
-  const count = () => void moved++
   for (const of of movedFields(moving.entities))
-    await whileThere(moving, of, () => moveField(moving, of, count, signal))
+    await whileThere(moving, of, () => moveField(moving, of, () => moved++, signal))
   return moved
 }

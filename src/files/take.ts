@@ -5,7 +5,7 @@ import { ApiError } from '#errors.ts'
 import { type Pixels, pictureSize } from '#files/picture.ts'
 import { cleaned, isCleaned, isUncleanable } from '#files/sizes.ts'
 import type { FileStore } from '#files/store.ts'
-import { safeName, typeOf, typeOfBytes } from '#files/type.ts'
+import { safeName, typeOf, typesOfBytes } from '#files/type.ts'
 import type { Chunks } from '#http/reply.ts'
 import type { StoredFile } from '#model/stored-file.ts'
 import { accepts, inBytes } from '#write/claims.ts'
@@ -54,7 +54,8 @@ const checkType = (type: string, taken: Pick<TakenFiles, 'accept' | 'field'>): v
 
 /** The one of these types that bytes are, whatever anybody says; throws for others. */
 export const typeAmong = async (bytes: Uint8Array, accept: readonly string[]): Promise<string> => {
-  const type = await typeOfBytes(bytes)
+  const names = await typesOfBytes(bytes)
+  const type = names.find(one => accepts(accept, one)) ?? String(names[0])
   checkType(type, { accept })
   return type
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headBytes } from '#files/store.ts'
+import { typeAmong } from '#files/take.ts'
 import { safeName, typeOf } from '#files/type.ts'
 
 const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1')
@@ -72,6 +73,12 @@ for (const [what, [head, name, type, declared]] of Object.entries(taken))
   test(`${what} is ${type}`, async () => {
     assert.equal(await typeOf(head, name, declared), type)
   })
+
+test('bytes whose type has several names have the one that is taken', async () => {
+  const sound = latin('\0\0\0\x20ftypM4A \0\0\0\0')
+  assert.equal(await typeAmong(sound, ['image/png', 'audio/mp4']), 'audio/mp4')
+  await assert.rejects(typeAmong(sound, ['image/png']), /must be image\/png, and is video\/mp4$/)
+})
 
 const refusals: Readonly<
   Record<string, readonly [head: Uint8Array, name: string, message: RegExp, declared?: string]>

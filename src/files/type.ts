@@ -145,10 +145,10 @@ const broad: Readonly<Record<string, string>> = {
   binary: 'application/octet-stream',
 }
 
-/** The media type of a file by its first bytes alone. */
-export const typeOfBytes = async (first: Uint8Array): Promise<string> => {
+/** The names of the media type of a file by its first bytes alone, the usual one first. */
+export const typesOfBytes = async (first: Uint8Array): Promise<readonly string[]> => {
   const content = await typeOfContent(await import('file-type'), first.subarray(0, headBytes))
-  return broad[content] ?? groupOf(content)[0] ?? content
+  return groupOf(broad[content] ?? content)
 }
 
 const disagreeing = (why: string) => new ApiError('UNSUPPORTED_MEDIA_TYPE', `The file ${why}`)
