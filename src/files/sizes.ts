@@ -185,8 +185,7 @@ export const sized = async (
     if (kept !== undefined) return kept
     const made = await lane.run(async () => {
       const picture = open(await buffer(await store.open(digest)), options)
-      const resized = picture.autoOrient().resize({ width, withoutEnlargement: true })
-      return written(resized, type, 80)
+      return written(picture.autoOrient().resize({ width, withoutEnlargement: true }), type, 80)
         .toBuffer()
         .catch(cause => {
           const message = 'This size cannot be made of the picture; leave w out'

@@ -166,8 +166,7 @@ export const receiveUpload = async (
   const isForm = taken.field === undefined && bodyType(c) === 'multipart/form-data'
   const announced = Number(header(c, 'content-length') ?? 0) - (isForm ? mostOfForm : 0)
   checkSize(announced, taken)
-  const steps = [{ sql: room.left }]
-  const begin = commandOf(writing, { name: 'begin an upload', steps })
+  const begin = commandOf(writing, { name: 'begin an upload', steps: [{ sql: room.left }] })
   const { rows } = await commit(core, begin, null)
   const left = rows[begin.makes ?? 0]?.[0] ?? []
   room.check(announced, left)

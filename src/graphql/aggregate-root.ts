@@ -93,8 +93,7 @@ export const aggregateRoot = (
     })
   const limit = argumentOf(field, node, 'limit')
   const slot = slots.take(values => {
-    const most = limit(values) ?? mostGroups
-    return Math.min(Math.max(Number(most), 1), mostGroups)
+    return Math.min(Math.max(Number(limit(values) ?? mostGroups), 1), mostGroups)
   })
   const isLimited = limit(variables) != null
   return {

@@ -147,13 +147,11 @@ export const conditionOf = (
   return variables => {
     // Without them it would be a condition on other rows.
     const unset = names.filter(({ name }) => variables.coerced[name] === undefined)
-    if (unset.length > 0) {
-      const message = 'has a variable without a value'
+    if (unset.length > 0)
       throw argumentFaults(
         node,
-        unset.map(({ path }) => ({ path, message })),
+        unset.map(({ path }) => ({ path, message: 'has a variable without a value' })),
       )
-    }
     const condition = coerceInputLiteral(given, argument.type, variables)
     if (condition !== undefined) return condition
     throw argumentFault(node, 'where', 'has a variable of no fitting value')

@@ -120,8 +120,7 @@ export const foundIn = (entity: Entity, predicate: Predicate): 'one' | 'few' | u
   if (entity.view || !(isEqual || kind === 'among')) return undefined
   if (isEqual && predicate.to.kind === 'value') return undefined
   const { unique, values, scalar } = entity.fields[predicate.field] ?? {}
-  const isUnique = predicate.field === 'id' || unique !== undefined
-  if (isUnique) return isEqual ? 'one' : 'few'
+  if (predicate.field === 'id' || unique !== undefined) return isEqual ? 'one' : 'few'
   // Each of a few words, or of two flags, has many rows.
   const isIndexed = indexesOf(entity).some(({ terms: [first] }) => first?.field === predicate.field)
   return isIndexed && !values && scalar !== 'flag' ? 'few' : undefined

@@ -27,9 +27,8 @@ const storedRow = (
   if (!row) return undefined
   const entity = entityOf(model, name)
   const inCurrency = roundedTo(model.settings.currency.digits, entity.fields, row)
-  const also = Object.keys(row)
   const common = { mode: 'import', viewer: anonymous, model } as const
-  const context: InputContext = { ...common, now: moment, what: name, also }
+  const context: InputContext = { ...common, now: moment, what: name, also: Object.keys(row) }
   return new Map([['id', index + 1], ...inputValues(entity, inCurrency, context)])
 }
 

@@ -139,8 +139,7 @@ export const shareAs = (
   name: string,
   response: JsonSchema,
 ): JsonSchema => {
-  const known = shared.getOrInsert(name, response)
-  return JSON.stringify(known) === JSON.stringify(response)
+  return JSON.stringify(shared.getOrInsert(name, response)) === JSON.stringify(response)
     ? { $ref: `#/components/responses/${name}` }
     : response
 }

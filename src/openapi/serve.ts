@@ -47,8 +47,7 @@ export const mountOpenApi = (
     const type = form === documentType ? { type: `${documentType};version=3.1` } : {}
     return represent(c, edge, await textOf(named.version), { named, isPublic: true, ...type })
   })
-  const folders = ['', restPath, ...versions.all.map(versionPath)]
-  for (const folder of folders) {
+  for (const folder of ['', restPath, ...versions.all.map(versionPath)]) {
     const path = `${folder}/${file}`
     app.get(path, exchange(edge, fail, answer, path))
   }

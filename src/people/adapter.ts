@@ -74,8 +74,7 @@ type Factory = Parameters<typeof createAdapterFactory>[0]['adapter']
 /** The library's models in SQL: columns, values and conditions, and rows as the library has them. */
 const tablesOf = ({ schema, getDefaultModelName }: Parameters<Factory>[0]) => {
   const keysOf = (model: string) => {
-    const fields = schema[getDefaultModelName(model)]?.fields
-    return [...new Set(['id', ...Object.keys(fields ?? {})])]
+    return [...new Set(['id', ...Object.keys(schema[getDefaultModelName(model)]?.fields ?? {})])]
   }
   const columnOf = (key: string) => name(columnName(key.replace('ID', 'Id')))
   const columnsOf = (model: string) => join(keysOf(model).map(columnOf), comma)

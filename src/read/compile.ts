@@ -30,9 +30,7 @@ import {
   trusted,
 } from '#sql/sql.ts'
 
-const rowAlias = 't'
-
-const fieldSql = columnsOf(rowAlias)
+const fieldSql = columnsOf('t')
 
 /** The budget for the whole read: how many rows may still come before the response is too large. */
 export const budget = parameter({ kind: 'budget' })

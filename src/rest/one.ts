@@ -54,8 +54,7 @@ const rootOf = (
   isSigned = false,
 ): Root => {
   const resource = resourceOf(core.model, entity, version)
-  const items = itemsOf(core.model, resource, prefix, fields, isSigned)
-  const root = oneRow(entity, items)
+  const root = oneRow(entity, itemsOf(core.model, resource, prefix, fields, isSigned))
   if (!below) return root
   return { ...root, where: [...root.where, comparing(below.field, 'eq', 2)] }
 }

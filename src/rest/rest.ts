@@ -147,8 +147,7 @@ export const mountRest = (
           group.find(isHere) ??
           endpoints.find(one => one.method === method && one.path === instead && isHere(one))
         if (!endpoint) continue
-        const style = versions.styleOf(version)
-        const mount = { core, edge, prefix, version, style }
+        const mount = { core, edge, prefix, version, style: versions.styleOf(version) }
         const { derived, serve } = endpoint
         const handle = countingUses(serve(mount), mount, endpoint)
         handlers.set(version, development ? reportingIgnored(handle, mount, derived) : handle)

@@ -193,8 +193,7 @@ test('a thing may be made by the viewer that one of its fields names, and by nob
   const store = new DatabaseSync(':memory:', { returnArrays: true })
   store.exec('create table members (id integer); insert into members values (7), (8), (9)')
   const stepFor = (values: Readonly<Record<string, number | null>>) => {
-    const draft = create(writing, 'note', new Map(Object.entries(values)))
-    const made = commandOf(writing, draft)
+    const made = commandOf(writing, create(writing, 'note', new Map(Object.entries(values))))
     const { text = '', values: given = [] } = made.steps[1]?.explain ?? {}
     const rows = store.prepare(text).all(...(given as number[])) as unknown as Rows
     const { message } = made.refused(1, rows)

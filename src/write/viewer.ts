@@ -67,8 +67,7 @@ export const actingViewer = async (
     return { ...viewer, id: Number(id) }
   }
 
-  const query = { ...queryOf(found, dialect), isQuick: true }
-  const known = await acting([await reader.query(query)])
+  const known = await acting([await reader.query({ ...queryOf(found, dialect), isQuick: true })])
   if (known?.id) return known
   // A replica may not have it yet, or still.
   const present = await acting(await writePieces(store, found))

@@ -60,8 +60,7 @@ const selected = (draw: Fuzz, type: GraphQLOutputType, levels: number): string =
   const named = getNamedType(type)
   if (!isObjectType(named)) return ''
   const fields = Object.values(named.getFields()).flatMap(field => {
-    const isLeaf = !isObjectType(getNamedType(field.type))
-    if (isLeaf) return draw.chance(60) ? [field.name] : []
+    if (!isObjectType(getNamedType(field.type))) return draw.chance(60) ? [field.name] : []
     return levels > 0 && draw.chance(25)
       ? [`${field.name} ${selected(draw, field.type, levels - 1)}`]
       : []

@@ -227,8 +227,8 @@ const expected = (rows: readonly Sale[], { by, zone, order, descending, having, 
       having.is
     ]
   }
-  const found = [...groups.values()].filter(fits)
-  return found
+  return [...groups.values()]
+    .filter(fits)
     .toSorted((one, other) => {
       const first = nullsLast(valueIn(one, order), valueIn(other, order), descending ? -1 : 1)
       if (first !== 0) return first

@@ -190,8 +190,7 @@ for (const on of engines)
       await refused(403, say(3, `PATCH /api/recipes/${ours}`, { ownerId: 3, teamId: null }))
       await refused(403, say(3, `PATCH /api/recipes/${mine}`, { ownerId: 1, teamId }))
       assert.equal((await say(3, `PATCH /api/recipes/${mine}`, { teamId })).status, 200)
-      const elsewhere = await team(4)
-      await refused(403, say(3, `PATCH /api/recipes/${ours}`, { teamId: elsewhere }))
+      await refused(403, say(3, `PATCH /api/recipes/${ours}`, { teamId: await team(4) }))
     })
 
     test('a child goes to no parent of others, hidden or not', async () => {

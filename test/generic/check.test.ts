@@ -82,7 +82,6 @@ for (const { name, content } of checked)
     if (content === checked[0]?.content)
       test('another process may serve the store of a check afterwards', async () => {
         await service.stopServing()
-        const next = await startService(content, { settings: service.settings })
-        await next.stop()
+        await (await startService(content, { settings: service.settings })).stop()
       })
   })

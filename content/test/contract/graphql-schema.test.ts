@@ -109,8 +109,7 @@ describe('introspection', () => {
       'posts',
       'postsConnection',
     ])
-    const hint = await world.gql('{ usrs { id } }')
-    assert.match(errorOf(hint).message, /Did you mean "users"/)
+    assert.match(errorOf(await world.gql('{ usrs { id } }')).message, /Did you mean "users"/)
   })
   test('introspection is refused while it is off, at any place; __typename is served [D11]', async () => {
     await using world = await createWorld({ introspection: false })

@@ -51,8 +51,7 @@ test('an order is placed with what it costs now, and takes its stock at once', a
     '_links',
   ])
   assert.equal(await stockOf(1), before - 2)
-  const read = await world.ask(`GET /api/orders/${id}`, { as: 2 })
-  assert.equal(read.text, made.text)
+  assert.equal((await world.ask(`GET /api/orders/${id}`, { as: 2 })).text, made.text)
 })
 
 test('an order that lacks stock takes nothing and names each product', async () => {
@@ -141,8 +140,7 @@ test('somebody else’s order is not there, and an admin sees it', async () => {
   assert.equal(own.status, 422)
   assert.equal((await world.ask(`GET /api/orders/${id}`)).status, 401)
   assert.equal((await world.ask(`GET /api/orders/${id}`, { as: 1 })).status, 200)
-  const mine = await world.ask('GET /api/orders', { as: 3 })
-  assert.deepEqual(mine.json.data, [])
+  assert.deepEqual((await world.ask('GET /api/orders', { as: 3 })).json.data, [])
 })
 
 test('an order is paid once, then refunded once, and its stock comes back', async () => {

@@ -60,8 +60,7 @@ describe('a document by its id', () => {
       const { json } = await post({ documentId, operationName: 'Ids' })
       assert.deepEqual(Object.keys(json.data.posts[0]), ['id'])
     }
-    const without = await post({ documentId: 'both' })
-    assert.equal(codeOf(without), 'GRAPHQL_VALIDATION_FAILED')
+    assert.equal(codeOf(await post({ documentId: 'both' })), 'GRAPHQL_VALIDATION_FAILED')
   })
   test('a GET by id has the ETag that the GET of its text has, and is 304 to a caller who has it', async () => {
     const variables = '{"n":3}'

@@ -77,8 +77,7 @@ describe('a service that is told of two servers', { skip: noReplica }, () => {
     await ask(second.url, "alter system set primary_conninfo = ''")
     await ask(second.url, 'select pg_reload_conf()')
     await until('it follows no more', async () => {
-      const walreceivers = await ask(first.url, 'select count(*)::int from pg_stat_replication')
-      return walreceivers === 0
+      return (await ask(first.url, 'select count(*)::int from pg_stat_replication')) === 0
     })
     const { status: made, text: answer, json, headers } = await addUser()
     assert.equal(made, 201, answer)

@@ -155,8 +155,7 @@ test('two runs share what was made only where all their values and the purpose a
       const source = prepared([oneUser])
       for (const { parameters, by } of [one, one, other, other])
         cache(source, [9, ...parameters], by, make)
-      const isSame = JSON.stringify(one) === JSON.stringify(other)
-      assert.equal(made(), isSame ? 2 : 4)
+      assert.equal(made(), JSON.stringify(one) === JSON.stringify(other) ? 2 : 4)
     }),
   )
 })

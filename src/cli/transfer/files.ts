@@ -127,8 +127,7 @@ export const importing = (
         const named = JSON.stringify([field, value])
         return await known.getOrInsertComputed(named, () => taken(files, value, rules))
       } catch (error) {
-        const message = explain(error).replace(/^The (?:file|picture) /, '')
-        faults.push({ field, message })
+        faults.push({ field, message: explain(error).replace(/^The (?:file|picture) /, '') })
         return value
       }
     })

@@ -115,10 +115,9 @@ export const plainRows = (store: ContentStore, entity: Entity, use: InputContext
     // Rows that refer to bad ones are bad too; a map also gives what is added on the way.
     for (const [id] of bad)
       for (const key of keys) {
-        const column = name(columnName(key))
         for (const [other] of await ask(
           store,
-          sql`select id from ${table} where ${column} = ${id}`,
+          sql`select id from ${table} where ${name(columnName(key))} = ${id}`,
         )) {
           const line = lines.get(Number(other))
           if (line === undefined || bad.has(Number(other))) continue

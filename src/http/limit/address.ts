@@ -36,8 +36,7 @@ export const clientOf = (
 ): string => {
   let client = plain(peer)
   if (!isTrusted(client)) return client
-  const hops = forwardedFor()?.split(',') ?? []
-  for (const hop of hops.reverse()) {
+  for (const hop of (forwardedFor()?.split(',') ?? []).reverse()) {
     const text = hop.trim().replace(withPort, '$1$2')
     if (isIP(text) === 0) return client
     client = plain(text)

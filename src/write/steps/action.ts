@@ -148,8 +148,7 @@ export const sampleInputs = (fields: Readonly<Record<string, Field>>) =>
   [true, false].map(isWhole =>
     Object.fromEntries(
       Object.entries(fields).map(([key, field]) => {
-        const isLeftOut = !isWhole && field.nullable
-        return [key, isLeftOut ? null : sampleOf(field)] as const
+        return [key, !isWhole && field.nullable ? null : sampleOf(field)] as const
       }),
     ),
   )
@@ -160,8 +159,7 @@ const contextOf = (
   id: number,
   input: StepContext['input'],
 ): StepContext => {
-  const settings = model.settings.values ?? {}
-  return { id, input, viewer, now: new Date(now), settings }
+  return { id, input, viewer, now: new Date(now), settings: model.settings.values ?? {} }
 }
 
 /** The validated input of an action; throws `VALIDATION_ERROR` for one that is at fault. */
