@@ -114,7 +114,7 @@ type Comparison =
   | 'has'
   | 'has number'
 
-/** Where a part of a caller's condition stands in it, such as `where.or.1.rating.gte`. */
+/** Where the member of a part stands in a caller's condition, such as `where.or.1.rating`. */
 type Placed = { readonly path?: string }
 
 /** A comparison of one field; with the stored value null `eq` holds if the field is null. */
@@ -527,8 +527,8 @@ const isPlain = (given: unknown): given is Readonly<Record<string, unknown>> =>
   given !== null &&
   [Object.prototype, null].includes(Object.getPrototypeOf(given))
 
-/** A field, by its own name, at its place in a condition. */
-type FieldAt = { readonly name: string; readonly key: string; readonly path: string }
+/** A field, by its own name, at its place in a condition; where `path` leads to its operator, `member` leads to itself. */
+type FieldAt = Readonly<{ name: string; key: string; path: string; member?: string }>
 
 const operandAt = (at: Resolving, { name, key, path }: FieldAt, given: unknown): Operand => {
   const { entities, viewers, from, vocabulary: words, operands } = at
@@ -575,7 +575,7 @@ export const comparedTo = (field: string, is: Comparison, to: Operand): Predicat
 
 const compared = (at: Resolving, field: FieldAt, operator: string, given: unknown): Predicate => {
   const { vocabulary: words, entities } = at
-  const { name, key, path } = field
+  const { name, key, path, member = path } = field
   const not = (than: string, to = given): Predicate => ({
     kind: 'not',
     of: compared(at, field, than, to),
@@ -587,7 +587,7 @@ const compared = (at: Resolving, field: FieldAt, operator: string, given: unknow
     return given ? compared(at, field, 'eq', null) : not('eq', null)
   }
   if (++at.comparisons > mostComparisons && isEnough(at)) return neither
-  const placed = words.placed(path)
+  const placed = words.placed(member)
   const entity = entities[name] as ComparedEntity
   switch (operator) {
     case 'in':
@@ -595,7 +595,7 @@ const compared = (at: Resolving, field: FieldAt, operator: string, given: unknow
       if (!Array.isArray(given)) return fault(at, path, 'must be a list of values')
       if (given.length > mostValues)
         return fault(at, path, `has ${given.length} values, and at most ${mostValues} are taken`)
-      const each = (place: number) => ({ name, key, path: within(path, place) })
+      const each = (place: number) => ({ ...field, member, path: within(path, place) })
       if (operator === 'hasSome')
         return { kind: 'or', of: given.map((one, place) => compared(at, each(place), 'has', one)) }
       const values = given.map((one, place) => operandAt(at, each(place), one))
@@ -692,7 +692,7 @@ const fieldPart = (
   if (keys.length === 0)
     return fault(at, path, `names no operator: take one of ${operators.join(', ')}`)
   const parts = keys.map((operator): Predicate => {
-    const place = { ...field, path: within(path, operator) }
+    const place = { ...field, member: path, path: within(path, operator) }
     if (operators.includes(operator)) return compared(at, place, operator, given[operator])
     if (words.leadsOn && !at.groups && scalar === 'text' && searches.includes(operator))
       return fault(

@@ -85,7 +85,7 @@ describe('a condition of a caller', () => {
   })
 
   test('is no way to what the caller may not read', () => {
-    const byEmail = asked('post', { or: [{ id: 1 }, { author: { email: 'a@b.de' } }] })
+    const byEmail = asked('post', { or: [{ id: 1 }, { author: { email: { in: ['a@b.de'] } } }] })
     assert.throws(() => planned('post', byEmail.predicate, 'anonymous'), {
       code: 'UNAUTHENTICATED',
       message: 'A token is needed to filter or sort users by where.or.1.author.email',
