@@ -242,7 +242,7 @@ const viewerCheck = (writing: Writing, asSelf: boolean): GuardedStep => {
             'FORBIDDEN',
             session !== undefined && rows[0]?.[0] !== blocked?.value
               ? 'The session of this token was ended: sign in again'
-              : `The ${entity} of this token is ${blocked?.value} and may not write`,
+              : `The ${entity} of this token may not write, as its ${blocked?.field} is ${blocked?.value}`,
           ),
   }
 }

@@ -165,7 +165,7 @@ describe('a token with a subject', () => {
     })
     assert.deepEqual(
       [status, json.detail],
-      [403, 'The cook of this token is out and may not write'],
+      [403, 'The cook of this token may not write, as its state is out'],
     )
     await world.change("update cooks set state = 'in' where id = 2 returning id")
   })
