@@ -239,7 +239,7 @@ const take = onRecipe('takeServings', 'take', {
 const copy = onRecipe('copyRecipe', 'copy', {
   rule: signedIn,
   steps: ({ id, viewer, now }) => [
-    require('recipe', id, undefined, { name: 'original' }),
+    require('recipe', id, undefined, { where: { servings: { gt: 0 } }, name: 'original' }),
     insert(
       'recipe',
       { title: 'A copy', servings: result('original', 'servings'), ownerId: viewer },

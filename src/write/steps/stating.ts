@@ -104,9 +104,8 @@ const guardOfStep = (
 ) => {
   const { model, viewer: caller } = writing
   const entity = entityOf(model, entityName)
-  const { table } = entity
   const { read } = entity.policy
-  const columnOf = columnsOf(table)
+  const columnOf = columnsOf(entity.table)
   const { find, error } = refusedAs(otherwise)
   const { digits } = model.settings.currency
   const resolved = where && resolvedCondition(writing, entityName, where)
@@ -131,7 +130,8 @@ const guardOfStep = (
           authorValue(fieldOf(entity, key), columns[at] ?? null, digits),
         ]),
       ),
-    )
+    ) ??
+    new ApiError('CONFLICT', `This ${entityName} is in no state that allows this: read it again`)
   const demands: readonly Demand[] = [
     ...(isRuled
       ? [
@@ -146,7 +146,7 @@ const guardOfStep = (
     ...ranges.map(one => (resolved || !otherwise ? one : { ...one, error: refused })),
   ]
   const row = {
-    table,
+    table: entity.table,
     found: [
       sql`${columnOf('id')} = ${id}`,
       ...(isHidden ? [conditionOf(writing, entityName, read)] : []),
