@@ -250,6 +250,7 @@ const SaveBar = ({
   isNew = false,
   isFree,
   onChanged,
+  onDiscard,
 }: {
   label: string
   isForced?: boolean
@@ -257,13 +258,14 @@ const SaveBar = ({
   isNew?: boolean
   isFree: MutableRefObject<boolean>
   onChanged?: (isChanged: boolean) => void
+  onDiscard?: () => void
 }) => {
   const { isDirty, isSubmitting, errors } = useFormState()
   const bar = useRef<HTMLDivElement>(null)
   // Values that a merge gave are not what the form calls dirty.
   const isChanged = isDirty || isForced
   useEffect(() => onChanged?.(isChanged), [isChanged, onChanged])
-  useShortcut('s', true, () => bar.current?.querySelector('button')?.click())
+  useShortcut('s', true, () => bar.current?.querySelector<HTMLElement>('.main')?.click())
   const { root, ...marked } = errors
   const isMarked = Object.keys(marked).length > 0
   const refusal = (root as { refusal?: { message?: string } } | undefined)?.refusal?.message
@@ -289,6 +291,11 @@ const SaveBar = ({
                 ? ''
                 : t('Nothing to save')}
         </span>
+      )}
+      {onDiscard && isChanged && !isSubmitting && (
+        <Button tone="quiet" onClick={onDiscard}>
+          {t('Discard changes')}
+        </Button>
       )}
       <Button type="submit" tone="main" disabled={isSubmitting || !(isChanged || isNew)}>
         {label}
@@ -367,19 +374,24 @@ const Merged = ({
 }
 
 const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
-  const to = entityNamed(useModel(), relation.to)
+  const model = useModel()
+  const to = entityNamed(model, relation.to)
   const provider = useDataProvider<DuetProvider>()
   const path = relation.path?.replace('{id}', String(row.id))
   const { data, isPending, error } = useQuery({
-    queryKey: ['related', path],
+    queryKey: [relation.to, 'getList', path],
     enabled: Boolean(to && path),
     queryFn: () => provider.below(relation.to, path ?? '', 5),
   })
   const embedded = relation.embedded ? ((row[relation.name] ?? []) as Partial<Row>[]) : undefined
   const rows = embedded ?? data?.data ?? []
   const isMore = data?.pageInfo?.hasNextPage || (data?.total ?? 0) > 5
-  const isAsked = to?.fields.some(({ name, where }) => name === relation.by && where)
+  const by = to?.fields.find(({ name }) => name === relation.by)
+  // Whoever writes in his own name alone does so beside his own row.
+  const isOther = by?.self === true && row.id !== model.viewer.id
+  const isMade = to?.may.create === 'yes' || (to?.may.create === 'row' && !isOther)
   const where = [{ field: relation.by, op: 'eq', value: String(row.id) }]
+  const isAsked = to?.may.list !== 'no' && by?.where
   const all = isAsked && `#/${relation.to}?filter=${encodeURIComponent(JSON.stringify({ where }))}`
   // A title alone says little of a row.
   const isTold = ({ name }: Field) => name !== to?.title && name !== relation.by
@@ -420,8 +432,16 @@ const Related = ({ relation, row }: { relation: Relation; row: Row }) => {
         (all ? (
           <a href={all}>{t('Show all: {label}', { label: relation.label })}</a>
         ) : (
-          <p className="muted">{t('and more')}</p>
+          <p className="muted">{t('The first {count} are shown.', { count: rows.length })}</p>
         ))}
+      {to && isMade && by && by.set !== 'never' && (
+        <p>
+          <a className="button" href={`#/${to.name}/create?${by.name}=${row.id}`}>
+            <Icon name="plus" />
+            {t('New {label}', { label: lower(to.label) })}
+          </a>
+        </p>
+      )}
     </section>
   )
 }
@@ -477,6 +497,9 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   )
 }
 
+const ListLink = ({ entity: { name, labels, may } }: { entity: Entity }) =>
+  may.list === 'no' ? labels : <a href={`#/${name}`}>{labels}</a>
+
 const EditBody = ({ entity }: { entity: Entity }) => {
   const { record, isPending, error, refetch } = useEditContext<Row>()
   const id = Number(useParams().id)
@@ -485,8 +508,9 @@ const EditBody = ({ entity }: { entity: Entity }) => {
   const [clash, setClash] = useState<{ mine: Partial<Row>; theirs: Row }>()
   const [chosen, setChosen] = useState<Record<string, unknown>>()
   const [acting, setActing] = useState<Action>()
-  const [deleting, setDeleting] = useState(false)
+  const [asking, setAsking] = useState<Omit<Parameters<typeof Asking>[0], 'onClose'>>()
   const [isChanged, setChanged] = useState(false)
+  const [discarded, setDiscarded] = useState(0)
   const isFree = useRef(false)
   const typed = useRef((): Partial<Row> => ({}))
   const provider = useDataProvider<DuetProvider>()
@@ -533,7 +557,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       notify(t('Deleted'), { type: 'success' })
       navigate(`/${name}`)
     } catch (error) {
-      setDeleting(false)
+      setAsking(undefined)
       const { status, message } = error as HttpError
       notify(status === 412 ? t('Somebody changed it meanwhile.') : message, { type: 'error' })
       if (status === 412) await reload()
@@ -584,6 +608,23 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       notify(t('Save first: what you typed is not part of it yet.'), { type: 'warning' })
     else setActing(action)
   }
+  const discard = () => {
+    setAsking(undefined)
+    setChosen(undefined)
+    setDiscarded(discarded + 1)
+  }
+  const askToDiscard = () =>
+    setAsking({
+      title: `${t('Discard changes')}?`,
+      text: t('What you typed is not saved.'),
+      ...{ word: t('Discard changes'), onYes: discard },
+    })
+  const askToDelete = () =>
+    setAsking({
+      title: t('Delete {label}?', { label: titleOf(entity, current) }),
+      text: t('This cannot be undone. What belongs to it goes too.'),
+      ...{ word: t('Delete'), onYes: remove },
+    })
   const entries = [
     ...actions
       .slice(3)
@@ -592,14 +633,14 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       label: t('Copy as new'),
       run: () => navigate(`/${name}/create`, { state: { record: copyOf(entity, current) } }),
     },
-    mayDelete && { label: `${t('Delete')}…`, danger: true, run: () => setDeleting(true) },
+    mayDelete && { label: `${t('Delete')}…`, danger: true, run: askToDelete },
   ]
   return (
     <RecordContextProvider value={current}>
       <header className="head">
         <div>
           <p className="crumb">
-            <a href={`#/${name}`}>{entity.labels}</a> / #{current.id}
+            <ListLink entity={entity} /> / #{current.id}
           </p>
           <Heading text={titleOf(entity, current)} />
         </div>
@@ -617,7 +658,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
           <Menu label={t('More')} icon="more" entries={entries} />
         </div>
       </header>
-      <Form key={current.id} record={current} onSubmit={save} {...quiet}>
+      <Form key={`${current.id} ${discarded}`} record={current} onSubmit={save} {...quiet}>
         <Merged values={chosen} typed={typed} />
         {mayUpdate ? (
           <>
@@ -627,7 +668,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
             <SaveBar
               label={t('Save')}
               isForced={Object.keys(chosen ?? {}).length > 0}
-              {...{ isFree, onChanged: setChanged }}
+              {...{ isFree, onChanged: setChanged, onDiscard: askToDiscard }}
             />
           </>
         ) : (
@@ -645,15 +686,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
           onClose={() => setActing(undefined)}
         />
       )}
-      {deleting && (
-        <Asking
-          title={t('Delete {label}?', { label: titleOf(entity, current) })}
-          text={t('This cannot be undone. What belongs to it goes too.')}
-          word={t('Delete')}
-          onClose={() => setDeleting(false)}
-          onYes={remove}
-        />
-      )}
+      {asking && <Asking {...asking} onClose={() => setAsking(undefined)} />}
       {clash && (
         <MergeDialog
           {...{ entity, base: current, ...clash, onMerge: take }}
@@ -710,23 +743,27 @@ export const Create = ({ name }: { name: string }) => {
   const client = useQueryClient()
   const model = useModel()
   const isFree = useRef(false)
-  // What a form begins with is nothing that somebody typed: usual values, and oneself as the author.
+  const { state, search } = useLocation()
+  const beside = new URLSearchParams(search)
+  const above = entity.fields.find(({ name, to }) => to && beside.has(name))
+  // What a form begins with is nothing that somebody typed: the row it is beside, usual values, and oneself as the author.
   const [usual] = useState(() =>
     Object.fromEntries(
       entity.fields.flatMap(({ name, initial, self }) => {
-        const value = self ? model.viewer.id : initial
+        const value = Number(beside.get(name)) || (self ? model.viewer.id : initial)
         return value === undefined ? [] : [[name, value] as const]
       }),
     ),
   )
-  const isCopy = Boolean((useLocation().state as { record?: unknown } | null)?.record)
+  const isCopy = Boolean((state as { record?: unknown } | null)?.record)
   const save = async (mine: Partial<Row>) => {
     try {
       const { id } = await provider.make(name, mine)
       isFree.current = true
       client.invalidateQueries({ queryKey: [name, 'getList'] })
       notify(t('{label} made', { label: entity.label }), { type: 'success' })
-      navigate(entity.may.one ? `/${name}/${id}` : `/${name}`)
+      if (above) navigate(`/${above.to}/${beside.get(above.name)}`)
+      else navigate(entity.may.one ? `/${name}/${id}` : `/${name}`)
       return undefined
     } catch (error) {
       return errorsOf(error, model, entity, 'create', mine, {})
@@ -737,7 +774,7 @@ export const Create = ({ name }: { name: string }) => {
       <header className="head">
         <div>
           <p className="crumb">
-            <a href={`#/${name}`}>{entity.labels}</a>
+            <ListLink entity={entity} />
           </p>
           <Heading text={t('New {label}', { label: lower(entity.label) })} />
         </div>

@@ -67,6 +67,7 @@ const FieldDialog = ({
   word,
   fields,
   first = fields[0],
+  was,
   onClose,
   onAdd,
   onSet,
@@ -75,14 +76,19 @@ const FieldDialog = ({
   word: string
   fields: Field[]
   first: Field | undefined
+  /** The condition that is changed, unless it is a new one. */
+  was?: Condition | undefined
   onClose: () => void
   onAdd?: (condition: Condition) => void
   onSet?: (data: Record<string, unknown>) => void
 }) => {
   const [name, setName] = useState(first?.name ?? '')
   const field = fields.find(one => one.name === name) as Field
-  const [op, setOp] = useState('eq')
-  const [given, setValue] = useState<unknown>()
+  const [op, setOp] = useState(was?.op ?? 'eq')
+  const [given, setValue] = useState<unknown>(() => {
+    const number = Number(was?.value || Number.NaN)
+    return isNumber(field) && !Number.isNaN(number) ? number : was?.value
+  })
   const known = operatorsOf(field)
   const chosen = onAdd && !known.includes(op) ? (known[0] ?? 'eq') : op
   const value = given === undefined ? usualOf(field, chosen) : given
@@ -136,7 +142,7 @@ const FieldDialog = ({
           </label>
         )}
         <div className="labelled">
-          <span>{onAdd ? t('Value') : t('New value')}</span>
+          <span>{t('Value')}</span>
           <ValueInput
             field={onAdd ? { ...field, nullable: false } : field}
             op={chosen}
@@ -404,7 +410,7 @@ const Pages = ({ entity }: { entity: Entity }) => {
           / {last.toLocaleString()}
         </label>
       ) : (
-        <span>{t('Page {number}', { number: page })}</span>
+        <span>{`${t('Page')} ${page.toLocaleString()}`}</span>
       )}
       <IconButton
         icon="right"
@@ -610,7 +616,7 @@ const Body = ({ entity }: { entity: Entity }) => {
   const { data = [], filterValues, setFilters, selectedIds, sort, resource } = useListContext<Row>()
   const provider = useDataProvider<DuetProvider>()
   const notify = useNotify()
-  const [dialog, setDialog] = useState<'filter' | 'import'>()
+  const [dialog, setDialog] = useState<'import' | number>()
   const [chosen, setChosen] = useStore<string[]>(`${entity.name}.columns`, columnsOf(entity))
   const columns = chosen.flatMap(name => entity.fields.find(field => field.name === name) ?? [])
   const byRow =
@@ -648,7 +654,7 @@ const Body = ({ entity }: { entity: Entity }) => {
     return (
       <span>
         {field?.label} {wordOf(op, field)}{' '}
-        <b>{isTold ? <Value field={field} value={value} /> : value}</b>
+        <b>{isTold ? <Value bare field={field} value={value} /> : value}</b>
       </span>
     )
   }
@@ -687,7 +693,7 @@ const Body = ({ entity }: { entity: Entity }) => {
       </header>
       <div className="tools">
         {search && <Search label={lower(entity.labels)} />}
-        <Button onClick={() => setDialog('filter')}>
+        <Button onClick={() => setDialog(where.length)}>
           <Icon name="filter" />
           {t('Filter')}
         </Button>
@@ -706,8 +712,10 @@ const Body = ({ entity }: { entity: Entity }) => {
         />
         <Views entity={entity} columns={chosen} onColumns={setChosen} />
         {where.map((condition, at) => (
-          <span key={JSON.stringify(condition)} className="chip">
-            {labelOf(condition)}
+          <span key={at} className="chip">
+            <button type="button" onClick={() => setDialog(at)}>
+              {labelOf(condition)}
+            </button>
             <button
               type="button"
               aria-label={t('Remove {label}', { label: condition.field })}
@@ -721,18 +729,21 @@ const Body = ({ entity }: { entity: Entity }) => {
       {selected.length > 0 && <Bulk entity={entity} rows={selected} may={may} />}
       <Table entity={entity} columns={columns} may={may} />
       <Pages entity={entity} />
-      {dialog === 'filter' && (
+      {typeof dialog === 'number' && (
         <FieldDialog
-          title={t('Add a filter')}
-          word={t('Add')}
+          title={t('Filter')}
+          word={t('Apply')}
           fields={asked}
+          was={where[dialog]}
           first={
-            asked.find(({ kind }) => kind === 'choice') ?? asked.find(({ name }) => name !== 'id')
+            asked.find(({ name }) => name === where[dialog]?.field) ??
+            asked.find(({ kind }) => kind === 'choice') ??
+            asked.find(({ name }) => name !== 'id')
           }
           onClose={() => setDialog(undefined)}
           onAdd={condition => {
             setDialog(undefined)
-            setWhere([...where, condition])
+            setWhere(where.toSpliced(dialog, 1, condition))
           }}
         />
       )}

@@ -106,7 +106,7 @@ const SignedOut = () => {
   }, [])
   if (!isOut) return null
   return (
-    <div className="signed-out" role="alert">
+    <div className="signed-out card" role="alert">
       <p>
         {t('You are signed out. What you typed is still here:')}{' '}
         {hasSignIn() ? (

@@ -10,9 +10,9 @@ import { t } from './words.ts'
 const Shown = ({ member, value }: { member: Member; value: unknown }) => {
   const model = useModel()
   const { kind, to = '' } = member
-  if (kind === 'reference' && value) return <RowLink bare to={to} id={Number(value)} />
   if (kind === 'long') return <p className="text">{String(value ?? '')}</p>
-  if (kind !== 'nested' && kind !== 'links') return <Value field={member as Field} value={value} />
+  if (kind !== 'nested' && kind !== 'links')
+    return <Value bare field={member as Field} value={value} />
   const told = entityNamed(model, to)?.fields.filter(
     ({ name, set }) => set !== 'never' && name !== member.by,
   )
@@ -93,7 +93,7 @@ export const MergeDialog = ({
       </div>
       <div className="dialog-actions">
         <Button tone="quiet" onClick={onClose}>
-          {t('Back to the form')}
+          {t('Back')}
         </Button>
         <Button tone="main" disabled={!isWhole} onClick={() => onMerge(chosen)}>
           {t('Take these')}

@@ -71,7 +71,7 @@ export const Views = ({
             run: () => open(view),
           })),
           {
-            label: views.length > 0 ? t('Save or delete views…') : t('Save this view…'),
+            label: views.length > 0 ? t('Save or delete views…') : `${t('Save this view')}…`,
             run: () => setSaving(true),
           },
         ]}

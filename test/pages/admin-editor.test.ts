@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { subjectFor } from '#kit/check/rows.ts'
 import { viewer } from '#model/condition.ts'
 import { choice, file, flag, int, list, text } from '#model/field.ts'
@@ -13,10 +13,10 @@ import type { RuledAction } from '#write/steps/action.ts'
 import { change } from '#write/steps/steps.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { openImport, visitAdmin } from '../support/admin.ts'
-import { closePages, faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
+import { faultsOf, inBrowser, skipped } from '../support/browser.ts'
 import { png } from '../support/gallery.ts'
 import { until } from '../support/wait.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld } from '../world.ts'
 
 /** An action that asks for a value of each kind, and says what each begins with. */
 const cookIt: RuledAction = {
@@ -45,26 +45,16 @@ const cookIt: RuledAction = {
 }
 
 describe('an editor in the admin', { skip: skipped }, () => {
-  let world: World
-  let served: Awaited<ReturnType<typeof onPort>>
-  let browser: Browser
+  const ada = { name: 'Ada', subject: subjectFor(1), state: 'in' }
+  const content = { ...recipes, actions: [...recipes.actions, cookIt] }
+  const { world, served } = inBrowser(() => createWorld({ content, rows: { cook: [ada] } }))
   const tags: number[] = []
   const folder = mkdtempSync(join(tmpdir(), 'duet-editor-'))
   before(async () => {
-    const ada = { name: 'Ada', subject: subjectFor(1), state: 'in' }
-    const content = { ...recipes, actions: [...recipes.actions, cookIt] }
-    world = await createWorld({ content, rows: { cook: [ada] } })
-    served = await onPort(world.app)
-    browser = await openBrowser()
     for (const name of ['Soups', 'Stews'])
       tags.push((await ask('POST /api/v1/tags', { name }, 'editor')).id)
   })
-  after(async () => {
-    await closePages()
-    served?.close()
-    await world?.close()
-    rmSync(folder, { recursive: true })
-  })
+  after(() => rmSync(folder, { recursive: true }))
 
   const ask = async (line: string, body?: object, role?: string) => {
     const answer = await world.ask(line, { as: 1, ...(body && { body }), ...(role && { role }) })
@@ -74,7 +64,7 @@ describe('an editor in the admin', { skip: skipped }, () => {
   const make = (title: string, more: object = {}) =>
     ask('POST /api/v1/recipes', { title, steps: 'Stir.', servings: 2, ...more })
   const open = async (role?: string) =>
-    visitAdmin(browser, served.origin, await world.token(1, role))
+    visitAdmin(served.browser, served.origin, await world.token(1, role))
 
   /** The name of what has the focus, as a screen reader says it. */
   const focused = (page: Page): Promise<string> =>
@@ -391,6 +381,12 @@ describe('an editor in the admin', { skip: skipped }, () => {
 
   test('what a new row and its parts have survives a service that wants a sign-in, and is made once', async () => {
     const { page, go, close } = await open()
+    // Long before it is asked for: a browser takes a while until it holds requests.
+    await page.route(
+      '**/api/v1/recipes',
+      route => route.fulfill({ status: 401, body: '{"detail":"Not now"}' }),
+      { times: 1 },
+    )
     await go('recipe/create')
     await page.getByLabel('Title').fill('Kept soup')
     await page.getByLabel('Steps').fill('Wait.')
@@ -400,11 +396,6 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await page.getByLabel('Amount').fill('2')
     await page.getByRole('combobox', { name: 'Tags' }).fill('st')
     await page.getByRole('option', { name: 'Stews' }).click()
-    await page.route(
-      '**/api/v1/recipes',
-      route => route.fulfill({ status: 401, body: '{"detail":"Not now"}' }),
-      { times: 1 },
-    )
     await page.keyboard.press('Control+s')
     await page.getByRole('alert').getByText('Not now').waitFor()
     const inputs = ['Title', 'Steps', 'Servings', 'Name', 'Amount'].map(label =>

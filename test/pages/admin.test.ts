@@ -3,15 +3,14 @@ import assert from 'node:assert/strict'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
-import type { Browser } from 'playwright-core'
+import { after, describe, test } from 'node:test'
 import { subjectFor } from '#kit/check/rows.ts'
 import type { Field } from '#model/field.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import recipes from '../../examples/recipes/duet.config.ts'
 import { createWorld, usualModel, type World } from '../market.ts'
 import { openImport, visitAdmin } from '../support/admin.ts'
-import { closePages, faultsOf, onPort, openBrowser, skipped, visit } from '../support/browser.ts'
+import { faultsOf, inBrowser, skipped, visit } from '../support/browser.ts'
 import { forAllTests } from '../support/fixture.ts'
 import { gallery, galleryRows, png } from '../support/gallery.ts'
 import { rows } from '../support/market/rows.ts'
@@ -237,25 +236,11 @@ describe('the service side of the admin', () => {
 })
 
 describe('the admin in a browser', { skip: skipped }, () => {
-  let world: World
-  let served: Awaited<ReturnType<typeof onPort>>
-  let browser: Browser
-  let origin: string
-  before(async () => {
-    world = await createWorld()
-    served = await onPort(world.app)
-    origin = served.origin
-    browser = await openBrowser()
-  })
-  after(async () => {
-    await closePages()
-    served?.close()
-    await world?.close()
-  })
+  const { world, served } = inBrowser(createWorld)
 
   /** Opens the page as a user, by a pasted token. */
   const open = async (as: number, options: Parameters<typeof visit>[2] = {}) => {
-    const visited = await visit(browser, `${origin}/admin`, options)
+    const visited = await visit(served.browser, `${served.origin}/admin`, options)
     const { page } = visited
     await page.getByLabel('Token').fill(await world.token(as))
     await page.keyboard.press('Enter')
@@ -265,7 +250,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
 
   test('a change is saved by keys, and a fault is told beside its field', async () => {
     const { page, close } = await open(1)
-    await page.goto(`${origin}/admin#/product/create`)
+    await page.goto(`${served.origin}/admin#/product/create`)
     await page.getByLabel('Name').fill('Mug')
     const price = page.getByLabel('Price')
     // What other languages write is not taken for another number, and what is missing is told too.
@@ -293,7 +278,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await price.fill('7.5')
     await page.getByText('Nothing to save').waitFor()
     // Nor is it in a condition, whose dialog stays open.
-    await page.goto(`${origin}/admin#/product`)
+    await page.goto(`${served.origin}/admin#/product`)
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Field').selectOption('Price')
@@ -307,14 +292,21 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await least.fill('7.5')
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
-    await page.locator('.chip').getByText('$7.50').waitFor()
+    // Its chip opens it again.
+    await page.locator('.chip').getByText('$7.50').click()
     assert.match(decodeURIComponent(page.url()), /"op":"gte","value":"7\.5"/)
+    assert.equal(await dialog.getByLabel('Condition').inputValue(), 'gte')
+    assert.equal(await least.inputValue(), '7.50')
+    await least.fill('0')
+    await page.keyboard.press('Enter')
+    await page.locator('.chip').getByText('$0.00').press('Enter')
+    assert.equal(await least.inputValue(), '0.00')
     await close()
   })
 
   test('a picker finds a row by the beginning of its title, and a row is made below it', async () => {
     const { page, close } = await open(1)
-    await page.goto(`${origin}/admin#/post/create`)
+    await page.goto(`${served.origin}/admin#/post/create`)
     await page.getByLabel('Title').fill('By a picker')
     await page.getByLabel('Content').fill('It has a text.')
     // One writes oneself, unless somebody else is chosen.
@@ -328,7 +320,29 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByRole('heading', { name: 'By a picker' }).waitFor()
     const [row] = await world.rows(`select author_id from posts where title = 'By a picker'`)
     assert.deepEqual(Object.values(row ?? {}).map(Number), [2])
+    // Beside a row one begins what belongs to it, and comes back to it; nothing is typed before something is.
+    const fresh = page.getByRole('link', { name: 'New comment' })
+    await fresh.click()
+    await page.getByRole('link', { name: 'Open Post' }).waitFor()
+    await page.goBack()
+    await fresh.click()
+    await page.getByLabel('Text').fill('Made beside it')
+    assert.equal(await page.getByRole('combobox', { name: 'Post' }).inputValue(), 'By a picker')
+    await page.keyboard.press('Control+s')
+    await page.locator('h1').getByText('By a picker').waitFor()
+    await page.locator('.related').getByText('Made beside it').click()
+    await page.getByRole('heading', { level: 1, name: 'Made beside it' }).waitFor()
+    assert.deepEqual(await page.locator('.crumb a').allInnerTexts(), [], 'it has no list')
     await close()
+    // Who writes in his own name alone is offered that beside his own row.
+    const own = await open(2)
+    for (const id of [1, 2]) {
+      await own.page.goto(`${served.origin}/admin#/user/${id}`)
+      await own.page.locator('.crumb').getByText(`#${id}`).waitFor()
+      await own.page.locator('.related').waitFor()
+      assert.equal(await own.page.getByRole('link', { name: 'New post' }).count(), id - 1)
+    }
+    await own.close()
   })
 
   test('a changed form is left only on purpose, by links and by the back key', async () => {
@@ -336,6 +350,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByRole('link', { name: 'Products', exact: true }).click()
     await page.locator('tbody a').first().click()
     const stock = page.getByLabel('Stock')
+    const asItWas = await stock.inputValue()
     await stock.fill('77')
     const isAsked = page.getByRole('dialog', { name: 'Leave without saving?' })
     const leave: readonly (() => Promise<unknown>)[] = [
@@ -349,6 +364,18 @@ describe('the admin in a browser', { skip: skipped }, () => {
       await isAsked.getByRole('button', { name: 'Stay' }).click()
       assert.equal(await stock.inputValue(), '77')
     }
+    // What was typed is given up on purpose, too, and the row is as it was.
+    const discard = page.getByRole('button', { name: 'Discard changes' })
+    const isDiscarded = page.getByRole('dialog', { name: 'Discard changes?' })
+    await discard.click()
+    await isDiscarded.getByRole('button', { name: 'Back' }).click()
+    assert.equal(await stock.inputValue(), '77')
+    await discard.click()
+    await isDiscarded.getByRole('button', { name: 'Discard changes' }).click()
+    await page.getByText('Nothing to save').waitFor()
+    assert.equal(await stock.inputValue(), asItWas)
+    await stock.fill('77')
+    await page.getByText('Not saved').waitFor()
     // So is one by the back key that an address led to.
     const place = page.url()
     await page.evaluate(`location.hash = '#/user/2'`)
@@ -368,7 +395,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
   test('a view is saved with its filter, order and columns, and opened again', async () => {
     const { page, close } = await open(1)
     const list = 'user?sort=name&order=DESC&filter={"where":[{"field":"id","op":"gt","value":"1"}]}'
-    await page.goto(`${origin}/admin#/${list.replaceAll('gt', 'ne')}`)
+    await page.goto(`${served.origin}/admin#/${list.replaceAll('gt', 'ne')}`)
     const rows = page.locator('tbody tr:not(.ghost)')
     await page.getByText('is not 1').waitFor()
     await page.getByRole('button', { name: 'Views' }).click()
@@ -377,7 +404,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.getByText('Saved', { exact: true }).waitFor()
-    await page.goto(`${origin}/admin#/user?filter={}&sort=id&order=ASC`)
+    await page.goto(`${served.origin}/admin#/user?filter={}&sort=id&order=ASC`)
     await page.getByText('is not 1').waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Views' }).click()
     await page.getByRole('menuitem', { name: 'Others' }).click()
@@ -389,7 +416,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
 
   test('what was typed survives a service that is busy, gone or wants a sign-in, and is saved once', async () => {
     const { page, close } = await open(1)
-    await page.goto(`${origin}/admin#/product/2`)
+    await page.goto(`${served.origin}/admin#/product/2`)
     const name = page.getByLabel('Name')
     const path = '**/api/v2/products/2'
     for (const [at, status] of [503, 429, 401, 0, 502].entries()) {
@@ -412,7 +439,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
       await page.locator('h1', { hasText: `Typed ${at}` }).waitFor()
     }
     // One whose answer was lost is done once.
-    await page.goto(`${origin}/admin#/product/create`)
+    await page.goto(`${served.origin}/admin#/product/create`)
     await page.getByRole('heading', { name: 'New product' }).waitFor()
     await page.getByLabel('Name').fill('Made once')
     await page.getByLabel('Category').fill('desk')
@@ -434,7 +461,9 @@ describe('the admin in a browser', { skip: skipped }, () => {
   })
 
   test('the page speaks German where the browser does, all of it', async () => {
-    const { page, close } = await visit(browser, `${origin}/admin`, { locale: 'de-DE' })
+    const { page, close } = await visit(served.browser, `${served.origin}/admin`, {
+      locale: 'de-DE',
+    })
     await page.getByRole('button', { name: 'Anmelden' }).waitFor()
     assert.equal(await page.locator('html').getAttribute('lang'), 'de')
     assert.deepEqual(await faultsOf(page), [])
@@ -445,7 +474,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByLabel('Token').fill(await world.token(1))
     await page.locator('form').getByRole('button').last().click()
     await page.locator('.layout').waitFor()
-    await page.goto(`${origin}/admin#/product/create`)
+    await page.goto(`${served.origin}/admin#/product/create`)
     await page.getByLabel('Name').waitFor()
     await page.keyboard.press('Control+s')
     await page.locator('.field', { hasText: 'Name' }).getByText('wird gebraucht').waitFor()
@@ -462,7 +491,7 @@ describe('the admin in a browser', { skip: skipped }, () => {
     assert.deepEqual(Object.values(row ?? {}).map(Number), [100_050])
     assert.equal(await page.getByLabel('Price').inputValue(), '1000,50')
     // So are those of a file that a spreadsheet wrote there, in its own letters.
-    await page.goto(`${origin}/admin#/product`)
+    await page.goto(`${served.origin}/admin#/product`)
     await page.getByRole('heading', { level: 1, name: 'Products' }).waitFor()
     await page.getByRole('button', { name: 'Mehr', exact: true }).click()
     await page.getByRole('menuitem', { name: 'CSV importieren…' }).click()
@@ -493,22 +522,12 @@ describe('the admin in a browser', { skip: skipped }, () => {
 })
 
 describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
-  let world: World
-  let served: Awaited<ReturnType<typeof onPort>>
-  let browser: Browser
+  const ada = { name: 'Ada', subject: subjectFor(1), state: 'in' }
+  const { world, served } = inBrowser(() =>
+    createAnyWorld({ content: recipes, rows: { cook: [ada] } }),
+  )
   const folder = mkdtempSync(join(tmpdir(), 'duet-admin-'))
-  before(async () => {
-    const ada = { name: 'Ada', subject: subjectFor(1), state: 'in' }
-    world = await createAnyWorld({ content: recipes, rows: { cook: [ada] } })
-    served = await onPort(world.app)
-    browser = await openBrowser()
-  })
-  after(async () => {
-    await closePages()
-    served?.close()
-    await world?.close()
-    rmSync(folder, { recursive: true })
-  })
+  after(() => rmSync(folder, { recursive: true }))
   const make = async (...titles: readonly string[]): Promise<readonly number[]> => {
     const ids: number[] = []
     for (const title of titles) {
@@ -523,7 +542,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     return ids
   }
   const open = async (options: Parameters<typeof visit>[2] = {}) =>
-    visitAdmin(browser, served.origin, await world.token(1), options)
+    visitAdmin(served.browser, served.origin, await world.token(1), options)
 
   test('rows that others changed meanwhile are named, and none of the chosen is changed over them', async () => {
     const [, second] = await make('First stew', 'Second stew', 'Third stew')
@@ -593,7 +612,7 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
     assert.equal(await value.inputValue(), '')
     await dialog.getByLabel('Condition').selectOption('is one of')
     await value.fill(ids.join(','))
-    await dialog.getByRole('button', { name: 'Add' }).click()
+    await dialog.getByRole('button', { name: 'Apply' }).click()
     await page.getByText('of 2').waitFor()
     await close()
   })
@@ -757,24 +776,14 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
 })
 
 describe('files in the admin', { skip: skipped }, () => {
-  let world: World
-  let served: Awaited<ReturnType<typeof onPort>>
-  let browser: Browser
-  let origin: string
-  before(async () => {
-    world = await createAnyWorld({ content: gallery, rows: galleryRows })
-    served = await onPort(world.app)
-    origin = served.origin
-    browser = await openBrowser()
-  })
-  after(async () => {
-    await closePages()
-    served?.close()
-    await world?.close()
-  })
+  const { world, served } = inBrowser(() => createAnyWorld({ content: gallery, rows: galleryRows }))
 
   test('a file is taken, shown by an address that needs no token, and removed; one that is refused says why', async () => {
-    const { page, faults, go, close } = await visitAdmin(browser, origin, await world.token(2))
+    const { page, faults, go, close } = await visitAdmin(
+      served.browser,
+      served.origin,
+      await world.token(2),
+    )
     await go('album/1')
     const input = page.getByLabel('Cover', { exact: true })
     const file = { name: 'Küche.png', mimeType: 'image/png', buffer: Buffer.from(png(3, 2)) }
@@ -808,7 +817,7 @@ describe('files in the admin', { skip: skipped }, () => {
     await link.waitFor()
     await until('no file is named', async () => (await input.inputValue()) === '')
     assert.deepEqual(await faultsOf(page), [])
-    const signed = await fetch(new URL((await link.getAttribute('href')) ?? '', origin))
+    const signed = await fetch(new URL((await link.getAttribute('href')) ?? '', served.origin))
     assert.deepEqual(Buffer.from(await signed.arrayBuffer()), file.buffer)
     await page.getByRole('button', { name: 'Remove Cover' }).click()
     await page.keyboard.press('Control+s')
@@ -824,7 +833,11 @@ describe('files in the admin', { skip: skipped }, () => {
   })
 
   test('what is picked while a row is slowly made stays picked', async () => {
-    const { page, go, close } = await visitAdmin(browser, origin, await world.token(2))
+    const { page, go, close } = await visitAdmin(
+      served.browser,
+      served.origin,
+      await world.token(2),
+    )
     const there = await world.ask('POST /api/v1/albums', { as: 2, body: { title: 'Alps' } })
     assert.equal(there.status, 201, there.text)
     // More have its words than a picker shows, and are newer.

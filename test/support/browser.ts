@@ -5,6 +5,8 @@ import { createRequire } from 'node:module'
 import { after } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { App } from '#http/request.ts'
+import type { World } from '../world.ts'
+import { forAllTests } from './fixture.ts'
 import { serveApp } from './served.ts'
 import { longest } from './wait.ts'
 
@@ -132,4 +134,21 @@ export const onPort = async (app: {
 }): Promise<{ readonly origin: string; readonly close: () => void }> => {
   const { server, origin } = await serveApp(app.fetch)
   return { origin, close: () => void server.close() }
+}
+
+/** A world for all tests of a suite, the origin of its app, and a browser, whose pages are closed before the world is. */
+export const inBrowser = (make: () => Promise<World>) => {
+  const world = forAllTests(async () => {
+    const made = await make()
+    const close = async () => {
+      await closePages()
+      await made.close()
+    }
+    return { ...made, close }
+  })
+  const served = forAllTests(async () => ({
+    ...(await onPort(world.app)),
+    browser: await openBrowser(),
+  }))
+  return { world, served }
 }

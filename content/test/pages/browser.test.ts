@@ -1,19 +1,12 @@
 /** The pages in a real browser: what they load, whether they can be read, and what a person does in them. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
-import type { Browser, Page } from 'playwright-core'
-import {
-  closePages,
-  onPort,
-  openBrowser,
-  skipped,
-  type Visit,
-  visit,
-} from '#test/support/browser.ts'
+import { before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { inBrowser, skipped, type Visit, visit } from '#test/support/browser.ts'
 import { forAllTests } from '#test/support/fixture.ts'
 import { until } from '#test/support/wait.ts'
-import { createWorld, type World } from '../world.ts'
+import { createWorld } from '../world.ts'
 
 /** Version 1 ends on this day, to which the last test sets the clock. */
 const sunset = '2999-01-01'
@@ -31,26 +24,11 @@ const legibility = readFileSync(
 )
 
 describe('in a browser', { skip: skipped }, () => {
-  let world: World
-  let served: Awaited<ReturnType<typeof onPort>>
-  let browser: Browser
-  let origin: string
   let now = Date.now
-
-  before(async () => {
-    world = await createWorld({ deprecation, now: () => now() })
-    served = await onPort(world.app)
-    origin = served.origin
-    browser = await openBrowser()
-  })
-  after(async () => {
-    await closePages()
-    served?.close()
-    await world?.close()
-  })
+  const { world, served } = inBrowser(() => createWorld({ deprecation, now: () => now() }))
 
   const open = async (path: string, ready: string): Promise<Visit> => {
-    const visited = await visit(browser, `${origin}${path}`, { colorScheme: 'dark' })
+    const visited = await visit(served.browser, `${served.origin}${path}`, { colorScheme: 'dark' })
     await visited.page.waitForSelector(ready)
     return visited
   }
@@ -85,7 +63,7 @@ describe('in a browser', { skip: skipped }, () => {
     ] as const)
       test(`${name} can be read on a wide and a narrow screen, by day and by night, and loads nothing foreign`, async () => {
         const { page } = visited
-        await page.goto(`${origin}${path}`)
+        await page.goto(`${served.origin}${path}`)
         await page.waitForSelector('h1')
         await assertLegible(page)
         assertClean(visited)
@@ -195,7 +173,7 @@ describe('in a browser', { skip: skipped }, () => {
         page.waitForResponse(asked => asked.url().includes('/api/')),
         page.click('.execute'),
       ])
-      assert.equal(response.url(), `${origin}/api/v1/users?limit=10`)
+      assert.equal(response.url(), `${served.origin}/api/v1/users?limit=10`)
       assert.equal(response.status(), 200)
       const shown = page.locator('.live-responses-table .microlight').first()
       await until('the answer is shown', async () =>
@@ -211,7 +189,7 @@ describe('in a browser', { skip: skipped }, () => {
         products.locator('.execute').click(),
       ])
       // No condition is filled in that nobody asked for.
-      assert.equal(list.url(), `${origin}/api/v2/products?limit=20`)
+      assert.equal(list.url(), `${served.origin}/api/v2/products?limit=20`)
       await page.selectOption('#version', '1')
 
       const kept = await page.evaluate('Object.keys({ ...localStorage, ...sessionStorage })')
