@@ -135,10 +135,11 @@ function allIn(name) {
   return isFolder ? `${name}/**/*.test.ts` : name
 }
 
-/** The files to run, on each engine. */
+/** The files to run, on each engine; a folder stands for its nightly ones only at night, or where it is theirs. */
 function chosen() {
   if (named.length === 0) return suites[command]()
-  const files = filesOf(named.map(allIn))
+  const isForNight = isNight || named.some(name => name.includes('nightly'))
+  const files = filesOf(named.map(allIn), isForNight ? [] : ['**/nightly/**'])
   return { sqlite: files, postgres: files.filter(runsOnPostgres) }
 }
 
