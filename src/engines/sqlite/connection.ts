@@ -145,6 +145,17 @@ const writing: readonly number[] = [
   constants.SQLITE_DELETE,
 ]
 
+/** Makes the log of a new store. SQLite waits for nobody who makes it too, but does before a write: then it is tried again. */
+const beginLog = (database: DatabaseSync, tries = 10): void => {
+  try {
+    database.exec('pragma journal_mode = wal')
+  } catch (error) {
+    if (errorCode(error) !== BUSY || tries === 0) throw error
+    database.exec('begin immediate; rollback')
+    beginLog(database, tries - 1)
+  }
+}
+
 /** Opens the file with the service's pragmas and limits. */
 export const connect = (file: string, options: ConnectOptions = {}): SqliteConnection => {
   const { readOnly, sync = 'full', sharesLog, takesResponses, onWrite, onDamage } = options
@@ -171,7 +182,8 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
         triggerDepth: mostLevels,
       },
     } as ConstructorParameters<typeof DatabaseSync>[1])
-    database.exec(`pragma journal_mode = wal; pragma synchronous = ${sync};
+    beginLog(database)
+    database.exec(`pragma synchronous = ${sync};
       pragma wal_autocheckpoint = ${sharesLog ? 0 : usualPages}; pragma journal_size_limit = 67108864;
       pragma trusted_schema = off; pragma cache_size = -8000; pragma temp_store = memory`)
   } catch (cause) {
