@@ -55,6 +55,8 @@ const run = async ({ home, args, env }: Asked): Promise<Told> => {
   Object.assign(process.env, env)
   Object.assign(output, { stdout: '', stderr: '' })
   process.exitCode = 0
+  // The eleventh `serve` of production in a thread would warn of its listeners within its output.
+  process.removeAllListeners('SIGUSR1')
   const bug: { bug?: unknown } = {}
   const running = home ? runCommand(() => contentAt(home), args) : runProgram(args)
   await running.catch(error => {
