@@ -445,11 +445,11 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_706,
+  'src/': 53_722,
   'kit/': 7152,
   'content/': 2726,
   // TypeScript within 5,000 and style within 1,200.
-  'admin/': 6156,
+  'admin/': 6157,
 }
 
 const budgetFaults = (

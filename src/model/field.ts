@@ -1,7 +1,7 @@
 /** Fields, defined once. Each API and engine derives its own view of a field from this. */
 import { anyText, type Check, ofType, where } from '#base/check.ts'
 import { isDay } from '#base/dates.ts'
-import { isObject, mapped } from '#base/object.ts'
+import { isObject } from '#base/object.ts'
 import { keys, madeWith, must, type Shape, words } from '#base/shape.ts'
 import { type ErrorKind, errorShape } from '#errors.ts'
 import type { Condition } from '#model/condition.ts'
@@ -308,47 +308,31 @@ const shapes = {
   }),
 }
 
-/** What a field has that its kind and its options leave as it is usual. */
-const usual = {
-  scale: 0,
-  nullable: false,
-  description: '',
-  graphql: 'shown',
-  rest: true,
-  until: {},
-  from: {},
-  references: undefined,
-  foldedFrom: undefined,
-  accents: undefined,
-  indexed: undefined,
-  copied: undefined,
-  computed: undefined,
-  kept: undefined,
-  resetBy: undefined,
-  touched: false,
-  immutable: false,
-  range: undefined,
-  values: undefined,
-  format: undefined,
-  pattern: undefined,
-  items: undefined,
-  schema: undefined,
-  file: undefined,
-  renamed: undefined,
-  enum: undefined,
-} as const satisfies Partial<Field>
-
-/** The shape of a field, for those that are copied from others: what is of its kind is as that made it. */
-export const fieldShape: Shape = {
-  keys: {
-    ...mapped(usual, () => 'anything' as const),
-    ...common.keys,
-    readableBy: ruleShape,
-    settableBy: ruleShape,
-    scalar: must('text'),
-    rule: must('function'),
-  },
-}
+/** The shape of a field, for those that are copied from others. */
+export const fieldShape = keys<Omit<Field, keyof FieldOptions> & FieldOptions>({
+  ...common.keys,
+  readableBy: ruleShape,
+  settableBy: ruleShape,
+  scalar: must('text'),
+  scale: must('number'),
+  touched: must('flag'),
+  rule: must('function'),
+  references: 'anything',
+  foldedFrom: 'text',
+  accents: words<'ignored'>({ ignored: 1 }),
+  indexed: 'flag',
+  copied: words<'words' | 'nfc'>({ words: 1, nfc: 1 }),
+  computed: 'anything',
+  kept: 'anything',
+  range: 'anything',
+  values: { each: 'text' },
+  format: 'text',
+  pattern: 'anything',
+  items: 'anything',
+  schema: 'anything',
+  file: 'anything',
+  enum: enumShape,
+})
 
 type FieldDetails = FieldOptions & Partial<Pick<Field, OptionsOfKind>>
 
@@ -367,9 +351,33 @@ const field = (
         (rule, [message, isSo]) => where(rule, isSo as (value: unknown) => boolean, message),
         rule,
       ),
-      ...usual,
+      scale: 0,
+      nullable: false,
+      description: '',
       // A nullable field is null when it is not given.
       initial: details.nullable ? { value: null } : undefined,
+      graphql: 'shown',
+      rest: true,
+      until: {},
+      from: {},
+      references: undefined,
+      foldedFrom: undefined,
+      accents: undefined,
+      copied: undefined,
+      computed: undefined,
+      kept: undefined,
+      resetBy: undefined,
+      touched: false,
+      immutable: false,
+      range: undefined,
+      values: undefined,
+      format: undefined,
+      pattern: undefined,
+      items: undefined,
+      schema: undefined,
+      file: undefined,
+      renamed: undefined,
+      enum: undefined,
       ...details,
       unique: details.unique === true ? 'CONFLICT' : details.unique || undefined,
       readableBy,
