@@ -617,13 +617,15 @@ const EditBody = ({ entity }: { entity: Entity }) => {
     setAsking({
       title: `${t('Discard changes')}?`,
       text: t('What you typed is not saved.'),
-      ...{ word: t('Discard changes'), onYes: discard },
+      word: t('Discard changes'),
+      onYes: discard,
     })
   const askToDelete = () =>
     setAsking({
       title: t('Delete {label}?', { label: titleOf(entity, current) }),
       text: t('This cannot be undone. What belongs to it goes too.'),
-      ...{ word: t('Delete'), onYes: remove },
+      word: t('Delete'),
+      onYes: remove,
     })
   const entries = [
     ...actions

@@ -102,7 +102,10 @@ const pluginsOf = (settings: PeopleSettings, { mail }: PeopleServices) => {
 
 // Each takes 32 MiB and one of Node's four threads for all that the process reads of files: two are left.
 const passwords = createSlowLane({
-  ...{ concurrency: 2, waiting: 1000, longestWait: 10_000, what: 'passwords' },
+  concurrency: 2,
+  waiting: 1000,
+  longestWait: 10_000,
+  what: 'passwords',
 })
 
 /** The options of the library for these settings. */

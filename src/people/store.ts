@@ -13,7 +13,9 @@ export const keySetOf = async (store: StoreAccess, now: number): Promise<string>
   const rows = await readPrimary(store, queryOf(valid, store.dialect))
   const keys = rows.map(([kid, publicKey]) => ({
     ...JSON.parse(String(publicKey)),
-    ...{ kid, alg: 'EdDSA', use: 'sig' },
+    kid,
+    alg: 'EdDSA',
+    use: 'sig',
   }))
   return JSON.stringify({ keys })
 }
