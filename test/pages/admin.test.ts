@@ -777,13 +777,10 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
 
 describe('files in the admin', { skip: skipped }, () => {
   const { world, served } = inBrowser(() => createAnyWorld({ content: gallery, rows: galleryRows }))
+  const open = async () => visitAdmin(served.browser, served.origin, await world.token(2))
 
   test('a file is taken, shown by an address that needs no token, and removed; one that is refused says why', async () => {
-    const { page, faults, go, close } = await visitAdmin(
-      served.browser,
-      served.origin,
-      await world.token(2),
-    )
+    const { page, faults, go, close } = await open()
     await go('album/1')
     const input = page.getByLabel('Cover', { exact: true })
     const file = { name: 'Küche.png', mimeType: 'image/png', buffer: Buffer.from(png(3, 2)) }
@@ -833,11 +830,7 @@ describe('files in the admin', { skip: skipped }, () => {
   })
 
   test('what is picked while a row is slowly made stays picked', async () => {
-    const { page, go, close } = await visitAdmin(
-      served.browser,
-      served.origin,
-      await world.token(2),
-    )
+    const { page, go, close } = await open()
     const there = await world.ask('POST /api/v1/albums', { as: 2, body: { title: 'Alps' } })
     assert.equal(there.status, 201, there.text)
     // More have its words than a picker shows, and are newer.
