@@ -4,15 +4,15 @@ import { retry } from '#base/retry.ts'
 import type { Core } from '#core.ts'
 import { ApiError } from '#errors.ts'
 import { BeingRemoved, noteArrival } from '#files/garbage.ts'
-import { pictureSize } from '#files/picture.ts'
+import { pictureSize } from '#files/sizes.ts'
 import { namedBy, typeAmong } from '#files/take.ts'
 import { anonymous, type Viewer } from '#model/policy.ts'
 import type { Services } from '#model/services.ts'
 import { type StoredFile, storedText } from '#model/stored-file.ts'
 import { sql } from '#sql/sql.ts'
 import { inBytes } from '#write/claims.ts'
-import { commandOf, type GuardedStep } from '#write/command.ts'
-import { commit, type Done } from '#write/write.ts'
+import { type CommandDraft, commandOf, type GuardedStep } from '#write/command.ts'
+import { commit, type Done, type WriteContext } from '#write/write.ts'
 
 /** The error for a file beyond the most bytes that all together may have. */
 export const noRoom = (most: number): ApiError =>
@@ -33,7 +33,8 @@ export const noteFile = (
   { model, writer, dialect, files, now }: Keeping,
   viewer: Viewer,
   file: StoredFile,
-  more: readonly GuardedStep[] = [],
+  { steps, text }: Pick<CommandDraft, 'steps' | 'text'> = { steps: [], text: 'true' },
+  context: WriteContext = {},
 ): Promise<Done> => {
   const { most = 0 } = files ?? {}
   const waiting = {
@@ -53,9 +54,9 @@ export const noteFile = (
       refused: ([isRemoved]) => (isRemoved ? new BeingRemoved() : noRoom(most)),
     }
     // Else several who come at once would each find the room that is left.
-    const steps = [...(most > 0 ? [{ sql: dialect.oneByOne }] : []), arrival, ...more]
-    const command = commandOf(writing, { name: 'keep a file', steps, text: 'true' })
-    return commit({ model, writer, wakeOutbox: () => {} }, command, null)
+    const all = [...(most > 0 ? [{ sql: dialect.oneByOne }] : []), arrival, ...steps]
+    const command = commandOf(writing, { name: 'keep a file', steps: all, text })
+    return commit({ model, writer, wakeOutbox: () => {} }, command, null, context)
   })
 }
 

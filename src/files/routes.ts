@@ -31,6 +31,7 @@ import { oneRow } from '#read/selection.ts'
 import { refuseParameters } from '#rest/query.ts'
 import { isOpen, type Mount, pathId, preparedReads, writtenReply } from '#rest/represent.ts'
 import type { ExtraRoute } from '#rest/rest.ts'
+import { idempotencyFor } from '#rest/writes.ts'
 import { and, comma, join, name, type Sql, sql } from '#sql/sql.ts'
 import type { Change } from '#write/change.ts'
 import { inBytes } from '#write/claims.ts'
@@ -313,7 +314,10 @@ const uploadRoute = (fields: readonly FileField[], isKept: boolean): ExtraRoute 
       },
       forms: { [json]: { schema: uploadSchema } },
       success: { 201: 'The upload.' },
-      errors: ['STORAGE_FULL', 'REQUEST_TIMEOUT'],
+      errors: [
+        ...['STORAGE_FULL', 'REQUEST_TIMEOUT'],
+        ...['IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED'],
+      ],
     },
     serve: mount => async (c, viewer, named) => {
       refuseParameters(queryString(c), mount.style)
@@ -323,9 +327,9 @@ const uploadRoute = (fields: readonly FileField[], isKept: boolean): ExtraRoute 
       const exif = isKept ? ('kept' as const) : undefined
       const taken = { accept: open.flatMap(({ file }) => file.accept), max, exif }
       const writing = writingFor(mount.core, viewer)
-      const { id, file, done } = await receiveUpload(mount, writing, c, taken)
-      const { digest: _, ...shown } = file
-      return writtenReply(named, { ...done, status: 201 }, JSON.stringify({ id, ...shown }))
+      const keyFor = (file: StoredFile) => idempotencyFor(c, mount, viewer, { ...file })
+      const { done } = await receiveUpload(mount, writing, c, taken, keyFor)
+      return writtenReply(named, { ...done, status: 201 }, done.answer?.text ?? null)
     },
   }
 }

@@ -12,8 +12,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { folderStore } from '#files/folder.ts'
-import type { Pixels } from '#files/picture.ts'
-import { cleaned, sized } from '#files/sizes.ts'
+import { cleaned, type Pixels, sized } from '#files/sizes.ts'
 import { placeOf } from '#files/store.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'duet-sizes-'))

@@ -8,7 +8,6 @@ import { buffer } from 'node:stream/consumers'
 import type { FormatEnum, Sharp, SharpOptions } from 'sharp'
 import { type Asking, createSlowLane } from '#base/slow-lane.ts'
 import { ApiError } from '#errors.ts'
-import type { Pixels } from '#files/picture.ts'
 import type { FileStore } from '#files/store.ts'
 import { preferred, rangesOf } from '#http/accept.ts'
 import type { Entity } from '#model/entity.ts'
@@ -67,6 +66,8 @@ export const checkPictures = async (entities: Readonly<Record<string, Entity>>):
 
 /** Whether what a camera writes into pictures of this type is found and taken out. */
 export const isCleaned = (type: string): boolean => formats[type] !== undefined
+
+export type Pixels = { readonly width: number; readonly height: number }
 
 /** Pictures that no camera writes. */
 const drawn: ReadonlySet<string> = new Set([
@@ -145,6 +146,15 @@ const unreadable = (error: unknown): ApiError =>
     `The picture cannot be read: ${String((error as Error).message).slice(0, 200)}; send one that is whole and has at most 50 million pixels`,
     { cause: error },
   )
+
+/** The width and height in pixels of the picture at a path; nulls for another file, for one that cannot be read, and without sharp. */
+export const pictureSize = async (type: string, path: string) => {
+  const open = isCleaned(type) ? await opener() : undefined
+  const found = await open?.(path, options)
+    .metadata()
+    .catch(() => undefined)
+  return { width: found?.width ?? null, height: found?.height ?? null }
+}
 
 /** The type in which a size is given: what the caller names of those that are smaller, else that of its source. */
 const typeFor = (type: string, accept: string): string => {

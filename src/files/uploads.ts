@@ -18,7 +18,8 @@ import type { Rows } from '#sql/engine.ts'
 import { comma, join, type Sql, sql } from '#sql/sql.ts'
 import { inBytes, ownerOf } from '#write/claims.ts'
 import { commandOf, type Writing } from '#write/command.ts'
-import { writePieces } from '#write/job.ts'
+import { parseKey } from '#write/idempotency.ts'
+import { type Idempotency, writePieces } from '#write/job.ts'
 import { commit, type Done } from '#write/write.ts'
 
 /** The fields that are files and that a caller may give some row. */
@@ -63,7 +64,7 @@ const roomFor = ({ dialect, files, model }: Core, viewer: Viewer, sender: string
   }
 }
 
-/** A file that was received, and waits for its row under this id. */
+/** A file that was received, and waits for its row under this id; or, where its request was answered before, what `done` has of that. */
 export type Upload = { readonly id: string; readonly file: StoredFile; readonly done: Done }
 
 /** The statement, without what follows, that lets a file wait for its row, where it may. */
@@ -109,9 +110,9 @@ const mostOfForm = 16_777_216
 const malformedForm = (why: string, cause?: unknown) =>
   new ApiError('MALFORMED_REQUEST', `The form ${why}`, { cause })
 
-/** Gives the one file of a `multipart/form-data` body (RFC 7578) to who receives it; what it gives for a form that fails later is withdrawn. */
+/** Gives the one file of a `multipart/form-data` body (RFC 7578) to who receives it; what it gives for a form that fails later is taken back. */
 const receiveForm = async (
-  core: Core,
+  takeBack: (id: string) => Promise<void>,
   c: Http,
   check: (bytes: number) => void,
   receive: (incoming: Incoming) => Promise<Upload>,
@@ -146,20 +147,21 @@ const receiveForm = async (
         : malformedForm('cannot be read as multipart/form-data', error)
     // The parser leaves the stream of a form that is cut off open, and its receiver would wait forever.
     file?.destroy(told)
-    upload?.then(({ id }) => withdraw(core, id)).catch(() => {})
+    upload?.then(({ id }) => takeBack(id)).catch(() => {})
     throw told
   }
 }
 
 /**
  * Receives the file of a request of a caller that may send one: its body, or the one file of a form. Throws before the first byte where
- * its announced length is above the limit, or too much of the caller waits for rows.
+ * its announced length is above the limit, or too much of the caller waits for rows. `keyFor` gives the key of the request, if it may have one.
  */
 export const receiveUpload = async (
   { core, edge }: Pick<Mount, 'core' | 'edge'>,
   writing: Writing,
   c: Http,
   taken: TakenFiles,
+  keyFor?: (file: StoredFile) => Idempotency | undefined,
 ): Promise<Upload> => {
   const sender = hash('sha256', edge.callerOf(c, writing.viewer))
   const room = roomFor(core, writing.viewer, sender)
@@ -174,6 +176,11 @@ export const receiveUpload = async (
     checkSize(bytes, taken)
     room.check(bytes, left)
   }
+  const isKeyed = keyFor !== undefined && parseKey(header(c, 'idempotency-key')) !== undefined
+  // Under a key it waits for the same request, which is told of it.
+  const takeBack = async (id: string) => {
+    if (!isKeyed) await withdraw(core, id)
+  }
   const from = readOptionsOf(edge, c, writing.viewer)
   const receive = async (incoming: Incoming): Promise<Upload> => {
     const id = `up_${randomBytes(16).toString('base64url')}`
@@ -183,16 +190,19 @@ export const receiveUpload = async (
         const upload = { id, owner: ownerOf(writing.viewer), sender, now: core.now() }
         const waits = insertUpload(core.dialect, file, upload, room.fitsSender(file.bytes))
         const step = { sql: sql`${waits} returning id`, refused: room.refused }
-        kept = { file, done: await noteFile(core, writing.viewer, file, [step]) }
+        const text = JSON.stringify({ id, ...file, digest: undefined })
+        const draft = { steps: [step], text }
+        const context = { idempotency: keyFor?.(file) }
+        kept = { file, done: await noteFile(core, writing.viewer, file, draft, context) }
       })
       if (!kept) throw new Error('the store of files told of no bytes')
       return { id, ...kept }
     } catch (error) {
-      if (kept) await withdraw(core, id).catch(() => {})
+      if (kept) await takeBack(id).catch(() => {})
       throw error
     }
   }
-  if (isForm) return receiveForm(core, c, check, receive)
+  if (isForm) return receiveForm(takeBack, c, check, receive)
   const name = nameIn(header(c, 'content-disposition'))
   const stream = Object.assign(bodyStream(c), { spent: giveUp })
   return receive({ stream, name, type: header(c, 'content-type') })

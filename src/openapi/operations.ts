@@ -423,7 +423,7 @@ export const describedOperation = (
   const { about = null, answers = null } = action ?? {}
   // A file is put and removed at a route of its own.
   const isFile = !action && (method === 'PUT' || method === 'DELETE')
-  const { operationId, body, forms } = described
+  const { operationId, body, forms, errors = [] } = described
   const path = pathOf(declared.path, undefined)
   const isGet = method === 'GET'
   // A separate route names no entity; its path begins with the plural of one as a rule.
@@ -459,6 +459,7 @@ export const describedOperation = (
         ...(isGet ? readHeaders : (['Cache-Control', 'Vary'] as const)),
         'Content-Disposition',
         ...(described.success?.[206] ? (['Accept-Ranges', 'Content-Range'] as const) : []),
+        ...(errors.includes('IDEMPOTENCY_KEY_REUSED') ? (['Idempotency-Replayed'] as const) : []),
         ...ofForms,
       ]
   // What an action answers with that it is not about may be new.

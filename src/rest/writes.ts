@@ -52,7 +52,7 @@ const readings = (mount: Mount, entity: string, written: 'created' | 'changed' =
 }
 
 /** The key under which the response to a POST or a PATCH is stored, if it has one. */
-const idempotencyFor = (
+export const idempotencyFor = (
   c: Http,
   { core, version, style }: Mount,
   viewer: Viewer,

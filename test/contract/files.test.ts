@@ -548,6 +548,25 @@ suite('files', () => {
     assert.deepEqual(await scan(other, 'another'), [404, null])
   })
 
+  test('an upload under a key is one, however often it is sent, and also where its row has it by then', async () => {
+    const sent = async (raw: ReturnType<typeof png>, key: string, as = 2) => {
+      const told = await send(raw, { as, headers: { ...picture, 'Idempotency-Key': key } })
+      return [told.status, told.json.id ?? told.json.code, told.headers.get('idempotency-replayed')]
+    }
+    const raw = png(5, 1, 77)
+    const [[, id], [, again]] = [await sent(raw, 'up'), await sent(raw, 'up')]
+    assert.equal(again, id)
+    const [[waiting] = []] = await world.rows(
+      `select count(*) from uploads where bytes = ${raw.length}`,
+    )
+    assert.equal(Number(waiting), 1)
+    await album({ cover: id })
+    assert.deepEqual(await sent(raw, 'up'), [201, id, 'true'])
+    assert.deepEqual(await sent(png(6, 1), 'up'), [422, 'IDEMPOTENCY_KEY_REUSED', null])
+    assert.deepEqual(await sent(raw, 'ü'), [400, 'MALFORMED_REQUEST', null])
+    assert.notEqual((await sent(raw, 'up', 3))[1], id)
+  })
+
   test('a text that looks like a stored file is none', async () => {
     const made = await album({ cover: await upload(png(1, 1)) })
     const [[stored] = []] = await world.rows(`select cover from albums where id = ${made.id}`)
