@@ -47,6 +47,9 @@ export const readArgs = <const Options extends ParseArgsConfig['options'] & {}>(
     // Only the last would count.
     const twice = names.find((name, index) => names.indexOf(name) < index)
     if (twice !== undefined) throw new UsageError(`${twice} is given twice; give it once`)
+    const empty = parsed.tokens.find(token => token.kind === 'option' && token.value === '')
+    // A variable of a script that is not set; as a path it would be the folder in which the command is called.
+    if (empty?.kind === 'option') throw new UsageError(`${empty.rawName} needs a value`)
     if (parsed.positionals.length > positionals)
       throw new UsageError(`unexpected argument: ${parsed.positionals[positionals]}`)
     return parsed

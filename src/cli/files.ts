@@ -9,7 +9,7 @@ import type { Content, ContentStore } from '#content.ts'
 import type { Store } from '#engines/shared/store.ts'
 import { realOf } from '#engines/sqlite/backup.ts'
 import { folderStore } from '#files/folder.ts'
-import { checkStore, type FileStore } from '#files/store.ts'
+import { checkReadable, checkStore, type FileStore } from '#files/store.ts'
 import { columnName } from '#model/model.ts'
 import { fileFields, type StoredFile } from '#model/stored-file.ts'
 import { secretFile } from '#serve/auth.ts'
@@ -174,6 +174,7 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       ? new UsageError('say what to do: duet files verify')
       : unknownWord('command duet files', what, ['verify'])
   const store = filesOfSettings(content)
+  await checkReadable(store)
   await withStore(content, 'reading', async open => {
     const shown = progress('verifying files')
     const { count, faults } = await verifyFiles(open, store, values.sizes !== true, shown.step)

@@ -67,6 +67,11 @@ const noTemporary = ({ code, path = '' }: SystemError) =>
 const another = 'name another path, that of the store in DUET_DATABASE_URL'
 const elsewhere = `${another}; or give this user the right to it`
 
+const lacking: Readonly<Record<string, string>> = {
+  scandir: 'folder',
+  mkdir: 'place for a folder',
+}
+
 /** Messages for system errors, with the subject and the remedy that the system's own leave out. */
 const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
   EADDRINUSE: ({ port }) =>
@@ -74,8 +79,7 @@ const remedies: Readonly<Record<string, (error: SystemError) => string>> = {
   EADDRNOTAVAIL: ({ address }) => `this machine has no address ${address}; set DUET_HOST to one`,
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
-  ENOENT: ({ path, syscall }) =>
-    `there is no ${syscall === 'scandir' ? 'folder' : 'such file:'} ${path}`,
+  ENOENT: ({ path, syscall = '' }) => `there is no ${lacking[syscall] ?? 'such file:'} ${path}`,
   ENOTDIR: ({ path }) =>
     `${path} leads through a file or is one, but a folder is needed; ${another}`,
   ENOSPC: fullDisk,

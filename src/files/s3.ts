@@ -128,7 +128,9 @@ const bucketClient = (settings: S3Settings, patience: number) => {
         const isOk = status >= 200 && status < 300
         const isDone = isOk || (mayLack && status === 404)
         // A torn answer may be that of a proxy, which passed nothing on.
-        const text = isOk && isStreamed ? '' : Buffer.concat(await answer.toArray()).toString()
+        const signal = AbortSignal.timeout(patience)
+        const isRead = isOk && isStreamed
+        const text = isRead ? '' : Buffer.concat(await answer.toArray({ signal })).toString()
         if (isDone) return { answer, text }
         const code = element(text, 'Code')
         const why = `${status} ${code} ${element(text, 'Message')}`
@@ -151,6 +153,7 @@ const bucketClient = (settings: S3Settings, patience: number) => {
     do {
       const next = { ...(token !== '' && { 'continuation-token': token }) }
       const { text } = await send('', { query: { 'list-type': '2', prefix, ...next } })
+      if (!text.includes('<ListBucketResult')) throw unavailable('what it lists is no bucket')
       yield* elements(text, 'Contents')
       token = element(text, 'NextContinuationToken')
     } while (token !== '')
@@ -179,7 +182,10 @@ export const s3Store = (settings: S3Settings): FileStore => {
     label,
     put: puttingBy(spool, makeSpool, async (path, name, { digest, bytes }) => {
       const headers = { 'X-Amz-Content-Sha256': digest }
-      await send(keyOf(name), { method: 'PUT', headers, body: { path, bytes } })
+      const { answer } = await send(keyOf(name), { method: 'PUT', headers, body: { path, bytes } })
+      // What is no store, such as a page to sign in at, may say 200 to anything.
+      if (!answer.headers.etag)
+        throw unavailable(`PUT /${keyOf(name)} was answered without an ETag`)
     }),
     open: async (name, range) => {
       const headers = range ? { Range: `bytes=${range.first}-${range.last}` } : {}

@@ -174,9 +174,6 @@ test('a name of any characters comes in both forms', async () => {
   )
 })
 
-test('a row whose bytes are gone is a fault of the server that names the remedy', () =>
-  assert.rejects(ask({}, { shown: { digest: '0'.repeat(64) } }), /duet files verify/))
-
 const key = new TextEncoder().encode('a key of a store, which nobody else has')
 const path = '/api/notes/1/paper'
 const now = 1_800_000_000_000

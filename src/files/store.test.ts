@@ -167,23 +167,9 @@ const storeSuite = (
       await assert.rejects(store.open(digest), /has no bytes of .*duet files verify/)
     })
 
-    test('bytes that come again after they were removed are there', async () => {
-      const digest = await put(store, 'again')
-      await store.remove(digest)
-      await put(store, 'again')
-      assert.equal(await textOf(await store.open(digest)), 'again')
-    })
-
     test('a name that is no digest leads nowhere', async () => {
       for (const name of ['../../etc/passwd', `${'0'.repeat(63)}G`, '', `${'0'.repeat(64)}/../x`])
         await assert.rejects(async () => store.open(name), /is no digest of a file/)
-    })
-
-    test('twenty transfers at once do not mix', async () => {
-      const texts = Array.from({ length: 20 }, (_, at) => `file ${at} `.repeat(15_000))
-      const digests = await Promise.all(texts.map(text => put(store, text)))
-      assert.deepEqual(digests, texts.map(sha256))
-      assert.equal(await textOf(await store.open(digests[19] ?? '')), texts[19])
     })
   })
 
@@ -296,12 +282,14 @@ describe('S3', () => {
 
   for (const [how, [failing, why]] of Object.entries(faults))
     test(`a store that ${how} is told of, and leaves nothing of a file`, async () => {
-      const store = s3.store(how === 'is silent' ? { patience: 300 } : {})
+      const store = s3.store({ patience: 300 })
       const before = keys()
       s3.fault = failing
       const failed = await put(store, `${how} `.repeat(60_000)).catch(error => error)
+      const checked = await checkStore(store).catch(error => error)
       s3.fault = undefined
       assert.deepEqual([failed.code, failed.status], ['UNAVAILABLE', 503])
+      assert.equal(checked.code, 'UNAVAILABLE')
       assert.match(failed.cause.message, why)
       assert.match(failed.cause.message, /^the bucket duet at http:/)
       assert.deepEqual(keys(), before)
@@ -359,7 +347,7 @@ describe('S3', () => {
     const patience = 400
     s3.fault = async (_, outgoing, incoming) => {
       await incoming.toArray()
-      setTimeout(() => outgoing.end(), 2 * patience)
+      setTimeout(() => outgoing.setHeader('ETag', '"x"').end(), 2 * patience)
     }
     await put(s3.store({ patience }), 'slow '.repeat(600_000))
     s3.fault = undefined

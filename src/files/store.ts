@@ -131,13 +131,19 @@ export const puttingBy =
     }
   }
 
-/** Throws where files cannot be stored: one without bytes is written, flushed and removed. */
-export const checkStore = async ({ put }: FileStore): Promise<void> => {
+/** Throws where the files of a store cannot be found: a bucket that is not there seems to have none. */
+export const checkReadable = async ({ list }: FileStore): Promise<void> => {
+  for await (const _ of list()) break
+}
+
+/** Throws where files cannot be found or stored: one without bytes is written, flushed and removed. */
+export const checkStore = async (store: FileStore): Promise<void> => {
   const enough = new Error('it could be stored')
   const arriving = () => Promise.reject(enough)
-  await put(Readable.from([]), { arriving }).catch(error => {
+  await store.put(Readable.from([]), { arriving }).catch(error => {
     if (error !== enough) throw error
   })
+  await checkReadable(store)
 }
 
 /** The entries of a folder; none where there is no such folder. */

@@ -136,6 +136,7 @@ test('what is wrong with a command line, a folder or a server is told with its r
   const told: readonly (readonly [RegExp, readonly string[], Content?, string?])[] = [
     [/^there is no --second; did you mean --seconds\?$/, ['--second', '9']],
     [/^--seconds needs a value$/, ['--seconds']],
+    [/^--seconds needs a value$/, ['--seconds', '']],
     [/^--seconds must be 1 or more$/, ['--seconds', '0']],
     [/^--seed must be a whole number, not x$/, ['--seed', 'x']],
     [/^there are no migrations for sqlite in \/none\/: .*migrate --draft first$/, [], without],

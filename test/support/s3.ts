@@ -33,6 +33,17 @@ export const faults = {
     },
     /was not answered/,
   ],
+  'says 200 to anything': [
+    (_, outgoing) => void outgoing.end('<html>'),
+    /answered without an ETag/,
+  ],
+  'answers for ever': [
+    (_, outgoing) => {
+      const more = setInterval(() => outgoing.write(' '), 50)
+      outgoing.on('close', () => clearInterval(more))
+    },
+    /was not answered/,
+  ],
   'answers 503': [answering(503, 'SlowDown'), /was answered 503 SlowDown/],
   'refuses the keys': [answering(403, 'AccessDenied'), /was answered 403 AccessDenied/],
 } satisfies Readonly<Record<string, readonly [Fault, RegExp]>>
