@@ -199,18 +199,21 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
   }
   let place: string | undefined
   try {
-    await store.migrate()
     // Loaded only here: their driver would delay every other command.
     const { openTarget } = await import('#engines/postgres/moving.ts')
     const { commandConnection } = await import('#engines/postgres/migrate.ts')
     const connection = commandConnection(to, config.values.DUET_PG_PREPARE)
     const target = await openTarget(connection, historyOf('postgres', content))
     try {
+      const own = contentTables(content.entities)
+      await target.prepare(own)
+      // Only now: until the target is found good, the release of before may serve the source again.
+      await store.migrate()
       await withOpened(store.session('filling'), async session => {
         const source = { ...session, dialect: store.dialect }
         await checkMoved(source, store.dialect, content.entities)
         const { first, last } = await machineryOf(source)
-        const tables = [...first, ...contentTables(content.entities), ...last]
+        const tables = [...first, ...own, ...last]
         await target.checkEmpty(tables)
         // Before the rows: where they are there, no other move is made.
         place = await movedFiles(config, content, values.files)

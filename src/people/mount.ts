@@ -182,8 +182,11 @@ export const mountPeople = (app: App, outer: HttpContext, signIn: SignIn): void 
       const ask = () => signIn.ask(asked).catch(() => Promise.reject(unavailable()))
       const named = body ? (body.provider ?? body.providerId) : c.req.param('id')
       const ofProvider = lanes.get(String(named))
-      // Names that are made up would each have a count of their own.
-      if (one.gives === null && !ofProvider) throw new ApiError('NOT_FOUND', 'No such provider')
+      // A browser comes back from one that is no longer in the settings; the library would count each name that is made up.
+      if (one.gives === null && !ofProvider) {
+        const Location = `${settings.url}/signin?error=state_mismatch`
+        return { status: 302, headers: { Location, 'Cache-Control': 'no-store' }, body: null }
+      }
       const its = one.way === 'password' ? ofPasswords : (ofProvider ?? lane)
       const answer = await its.run(ask, readOptionsOf(edge, c, anonymous))
       return replyOf(answer, requestId, ofProvider !== undefined)

@@ -26,30 +26,39 @@ const jsonOf = (columns: readonly string[], rows: Rows): string =>
     ),
   )
 
-/** Opens and migrates a database to move a store into. */
+/** Opens a database to move a store into. */
 export const openTarget = async (options: ConnectionOptions, migrations: readonly Migration[]) => {
-  await migratePostgres(options, migrations)
   const session = await openSession(options, 'filling')
   const run = (piece: Sql) => session.query(queryOf(piece, dialect))
   // No other Duet may be connected; the session of a killed process gets two seconds to end. Behind a pooler, connections
   // outlive the processes that used them.
   const others = sql`select 1 from pg_stat_activity
     where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`
-  for (let tries = 20; options.prepare && (await run(others)).length > 0; tries--) {
-    if (tries === 0)
-      throw new Error('another Duet is connected to the target: stop it first, then move again')
-    await sleep(100)
+  const checkAlone = async (): Promise<void> => {
+    for (let tries = 20; options.prepare && (await run(others)).length > 0; tries--) {
+      if (tries === 0)
+        throw new Error('another Duet is connected to the target: stop it first, then move again')
+      await sleep(100)
+    }
   }
-  /** Throws if the database has content of its own in one of these tables. */
+  /** Throws if the database has content of its own in one of these tables, of which it may lack some. */
   const checkEmpty = async (tables: readonly MovedTable[]): Promise<void> => {
-    for (const { name: table } of tables)
-      if (table !== 'secrets' && (await run(sql`select 1 from ${name(table)} limit 1`)).length > 0)
+    for (const { name: table } of tables) {
+      if (table === 'secrets' || (await run(dialect.columnsOf(table))).length === 0) continue
+      if ((await run(sql`select 1 from ${name(table)} limit 1`)).length > 0)
         throw new Error(`the target has content already (${table}): name an empty database`)
+    }
   }
   return {
     ...session,
     dialect,
     checkEmpty,
+    /** Brings it up to date; before that throws if it is served, or has rows in the tables of the content, as the wrong database may. */
+    prepare: async (content: readonly MovedTable[]): Promise<void> => {
+      await checkAlone()
+      await checkEmpty(content)
+      await migratePostgres(options, migrations)
+    },
     /** Begins with these tables, which must be empty. */
     begin: async (tables: readonly MovedTable[]): Promise<void> => {
       // The source may take long for a page, or to be compared.
