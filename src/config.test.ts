@@ -34,9 +34,10 @@ const bad: readonly (readonly [string, string, RegExp])[] = [
   ['DUET_DATABASE_URL', 'sqlite://duet.db', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'sqlite: ./duet.db', /^must be sqlite:PATH/],
   ['DUET_DATABASE_URL', 'sqlite:./duet.db\n', /^must be sqlite:PATH/],
-  ['DUET_FILES', './files ', /^must not begin or end with white space$/],
+  ['DUET_FILES', './files ', /^must have no white space or quotation marks around it$/],
+  ['DUET_FILES', '"/data/files"', /^must have no white space or quotation marks around it$/],
   ['DUET_FILES', 's3://b?region=a&endpont=http://x', /^must be a folder, or s3:\/\/BUCKET/],
-  ['DUET_HOST', ' ', /^must not begin or end with white space$/],
+  ['DUET_HOST', ' ', /^must have no white space/],
   [
     'DUET_DATABASE_URL',
     'postgres://localhost',
@@ -148,14 +149,14 @@ test('what Kubernetes makes of a Service is told with the way to be without it',
 })
 
 test('an unknown name that is like no setting is told with the place where they are listed', () => {
-  for (const name of ['DUET_AGE', 'DUET_MAX', 'DUET_DATA'])
+  for (const name of ['DUET_AGE', 'DUET_MAX', 'DUET_DATA', 'DUET_COFFEE', 'DUET_FOO'])
     assert.deepEqual(faultsOf({ [name]: '1' }), [
       `${name} is not a setting; docs/settings.md lists them all`,
     ])
-  for (const name of ['DUET_COFFEE', 'DUET_FOO'])
-    assert.deepEqual(faultsOf({ [name]: '1' }), [
-      `${name} is not a setting; docs/settings.md lists them all`,
-    ])
+  const issuer = 'DUET_OIDC_GOOGLE_ISSUER'
+  assert.deepEqual(faultsOf({ [issuer]: 'https://accounts.google.com' }), [
+    `${issuer} is not a setting, as DUET_OIDC does not name its provider`,
+  ])
 })
 
 test('a name of other programs is nobody’s fault', () => {

@@ -72,9 +72,10 @@ const unknown = (name: string, names: readonly string[]): string => {
   if (ofService.test(name))
     return `${name} is not a setting; if Kubernetes made it from a Service, set enableServiceLinks: false`
   const meant = settingMeant(name.toUpperCase(), names)
-  return meant === undefined
-    ? `${name} is not a setting; ${documents}/settings.md lists them all`
-    : `${name} is not a setting; did you mean ${meant}?`
+  if (meant !== undefined) return `${name} is not a setting; did you mean ${meant}?`
+  return /^DUET_OIDC_/i.test(name)
+    ? `${name} is not a setting, as DUET_OIDC does not name its provider`
+    : `${name} is not a setting; ${documents}/settings.md lists them all`
 }
 
 type ConfigEnvironment = Readonly<Record<string, string | undefined>>

@@ -15,8 +15,11 @@ export const text: SettingRule<string> = given => ({ value: given })
 export const textWhere = (isSo: (given: string) => boolean, fault: string): SettingRule<string> =>
   where(text, isSo, fault)
 
-/** A text that others have too, such as the path of a file or an issuer: with white space around it, it would be another one without a word. */
-const trimmed = textWhere(given => given === given.trim(), 'must not begin or end with white space')
+/** A text that others have too, such as the path of a file or an issuer: with white space around it, or quotation marks, which `docker --env-file` leaves there, it would be another one without a word. */
+const trimmed = textWhere(
+  given => given === given.trim() && !/^(["']).*\1$/.test(given),
+  'must have no white space or quotation marks around it',
+)
 
 /** An address to listen on, or a name of one; that of IPv6 may be as it is in a URL. */
 const host = transformed(trimmed, given => given.replace(/^\[(.*)\]$/, '$1'))
@@ -501,8 +504,12 @@ export const settingsOfProviders = (named: string | undefined): SettingTable => 
       '',
       `The issuer of the identity provider ${provider}, whose discovery document says the rest`,
     )
-    table[clientId] = setting(text, '', `The client id that ${provider} gave this service`)
-    table[clientSecret] = setting(text, '', `The client secret that ${provider} gave this service`)
+    table[clientId] = setting(trimmed, '', `The client id that ${provider} gave this service`)
+    table[clientSecret] = setting(
+      trimmed,
+      '',
+      `The client secret that ${provider} gave this service`,
+    )
     table[label] = setting(text, '', `What the button for ${provider} says`)
     table[scopes] = setting(
       text,
