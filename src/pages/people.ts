@@ -38,7 +38,8 @@ const english = {
   link: 'Add',
   unlink: 'Remove',
   none: 'none',
-  codeSent: 'If the address can sign in here, a code is on its way. It holds for ten minutes.',
+  codeSent:
+    'If the address can sign in here, a code is on its way. It holds for ten minutes. If none comes, ask again after a minute.',
   linkSent:
     'If the address has proved itself here, a link is on its way. It holds for ten minutes.',
   saved: 'Saved.',
@@ -101,7 +102,7 @@ const german: PageWords = {
   unlink: 'Entfernen',
   none: 'keine',
   codeSent:
-    'Wenn die Adresse sich hier anmelden kann, ist ein Code unterwegs. Er gilt zehn Minuten.',
+    'Wenn die Adresse sich hier anmelden kann, ist ein Code unterwegs. Er gilt zehn Minuten. Kommt keiner, dann fordern Sie nach einer Minute einen neuen an.',
   linkSent: 'Wenn die Adresse hier bestätigt ist, ist ein Link unterwegs. Er gilt zehn Minuten.',
   saved: 'Gespeichert.',
   passwordSet: 'Das Passwort ist festgelegt. Melden Sie sich jetzt damit an.',

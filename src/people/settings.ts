@@ -9,7 +9,7 @@ import { anonymous, judge, nobody } from '#model/policy.ts'
 import { ConfigError, isSafeAddress, type WayIn } from '#settings.ts'
 import type { Dialect } from '#sql/dialect.ts'
 import { queryOf, type Session } from '#sql/engine.ts'
-import { join, sql } from '#sql/sql.ts'
+import { sql } from '#sql/sql.ts'
 
 /** What decides how people sign in, as plain data. */
 export type PeopleSettings = {
@@ -116,21 +116,12 @@ export const peopleSettings = (
 /** Where a store remembers under which secret its keys are sealed. */
 const checkName = 'people'
 
-const tables = ['auth_sessions', 'auth_accounts', 'auth_verifications', 'auth_keys', 'auth_rates']
-
-/** Throws a ConfigError if a store lacks a table, or was used under another secret, unless the setting names that one as the old one; a new secret is remembered. One that was `isMade` by development itself is taken as it is. */
+/** Throws a ConfigError if a store was used under another secret, unless the setting names that one as the old one; a new secret is remembered. One that was `isMade` by development itself is taken as it is. */
 export const checkStore = async (
   { session, dialect }: { readonly session: Session; readonly dialect: Dialect },
   { secret, oldSecret }: Pick<PeopleSettings, 'secret' | 'oldSecret'>,
   isMade: boolean,
 ): Promise<void> => {
-  const isGone = (table: string) =>
-    sql`select ${table} where not exists (${dialect.columnsOf(table)})`
-  const gone = join(tables.map(isGone), sql` union all `)
-  for (const [table] of await session.query(queryOf(gone, dialect)))
-    throw new ConfigError(
-      `the store lacks ${table}, a table of sign-in that was dropped by hand: restore a backup that has it`,
-    )
   const sealedBy = (of: string) => createHmac('sha256', of).update('duet people').digest()
   const known = sql`select value from secrets where name = ${checkName}`
   const [row] = await session.query(queryOf(known, dialect))
@@ -145,8 +136,10 @@ export const checkStore = async (
   // Nobody set it in development: the earlier file is gone, and the keys that it sealed are given up.
   if (stored !== undefined && !fits(oldSecret)) await session.query(queryOf(retireKeys, dialect))
   const remember = sql`insert into secrets (name, value) values (${checkName}, ${new Uint8Array(sealedBy(secret))})
-    on conflict (name) do update set value = excluded.value`
-  await session.query(queryOf(remember, dialect))
+    on conflict (name) do update set value = excluded.value where secrets.value = ${stored ?? null} returning name`
+  // Another process that starts now was first: its secret counts.
+  if ((await session.query(queryOf(remember, dialect))).length === 0)
+    await checkStore({ session, dialect }, { secret, oldSecret }, isMade)
 }
 
 /** Gives up the keys that sign tokens: the next sign-in makes one. */

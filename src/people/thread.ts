@@ -6,6 +6,7 @@ import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
 import '#base/older-node.ts'
 import { callsBetween } from '#base/calls.ts'
+import { createSlowLane } from '#base/slow-lane.ts'
 import { createMail } from '#mail/mail.ts'
 import type { Observe } from '#observe.ts'
 import { seen, storeAdapter } from '#people/adapter.ts'
@@ -56,17 +57,24 @@ const tell = (kind: 'notice' | 'problem', message: string) =>
 const observe: Observe = event =>
   void there.observe(event.kind === 'mail failed' ? { ...event, again: false } : event)
 const mailer = createMail({ now: Date.now, observe, delivery })
-/** Sends a letter, which may take half a minute. */
+/** A mail server that is flooded with codes becomes slow: what waits for it would fill the memory of this thread. */
+const lane = createSlowLane({ concurrency: 10, waiting: 999, longestWait: 60_000, what: 'letters' })
+/** Sends a letter, which may take half a minute; what became of it is told. */
 const mail = async (letter: Mail) => {
-  const message = await there.compose(letter)
-  const sent = { recipient: null, address: letter.to, compose: () => message }
-  await mailer.send(sent, AbortSignal.timeout(30_000))
+  const send = async () => {
+    const message = await there.compose(letter)
+    const sent = { recipient: null, address: letter.to, compose: () => message }
+    await mailer.send(sent, AbortSignal.timeout(30_000))
+  }
+  await lane
+    .run(send, {})
+    .catch(error => 'isTold' in error || tell('problem', `a letter failed: ${error}`))
 }
-/** Tells of what fails, whether or not it was answered already: but a refusal is nobody's fault here, and a letter that did not leave was told. */
+/** Tells of what fails, whether or not it was answered already: but a refusal is nobody's fault here. */
 const later = (work: Promise<unknown>): void => {
-  const told = (error: { readonly isTold?: boolean } | undefined) => {
+  const told = (error: unknown) => {
     const isRefused = isAPIError(error) && error.statusCode < 500
-    if (!isRefused && error?.isTold !== true) tell('problem', `a request failed: ${error}`)
+    if (!isRefused) tell('problem', `a request failed: ${error}`)
   }
   const ended = work.then(() => {}, told).finally(() => underWay.delete(ended))
   underWay.add(ended)

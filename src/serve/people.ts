@@ -36,7 +36,7 @@ export const peopleFor = (
   return peopleSettings(config, people, model, title, secret, signUpRate)
 }
 
-/** Checks that a store has the tables of sign-in, and was used under this secret, or under none. */
+/** Checks that a store was used under this secret, or under none. */
 export const checkPeople = (store: OpenStore, config: Config, settings: PeopleSettings) =>
   checkStore(store, settings, config.values.DUET_PEOPLE_SECRET === undefined)
 

@@ -11,10 +11,10 @@ import { withOpened } from '#base/with-opened.ts'
 import { columnName } from '#model/names.ts'
 import type { PeopleServices } from '#people/hooks.ts'
 import { optionsOf } from '#people/options.ts'
-import type { PeopleSettings } from '#people/settings.ts'
+import { checkStore, forgetSecret, type PeopleSettings } from '#people/settings.ts'
 import { sweep } from '#people/store.ts'
 import { queryOf } from '#sql/engine.ts'
-import { mailServer } from '#test/mail-server.ts'
+import { mailServer, silentServer } from '#test/mail-server.ts'
 import { until } from '#test/support/wait.ts'
 import { from } from '../contract/verifying.ts'
 import {
@@ -126,6 +126,20 @@ it('a letter that was answered for leaves before the service ends, once, and one
   await ended.close()
   assert.equal(asked.status, 200)
   assert.deepEqual(pluck(server.messages, 'to'), [['late@example.org']])
+})
+
+it('ten letters leave at a time, however slow the mail server is', async () => {
+  const server = await silentServer()
+  const delivery = { kind: 'smtp', url: server.url, from } as const
+  await using slow = await createWorld({ people: people(), mail: { delivery } })
+  for (let n = 0; n < 12; n++) await askCode(visitorOf(slow), `slow${n}@example.org`)
+  await until('all have a code', async () => {
+    const [[made] = []] = await slow.rows('select count(*) from auth_verifications')
+    return Number(made) === 12 && server.connections() >= 10
+  })
+  await visitorOf(slow).get('/auth/get-session')
+  assert.equal(server.connections(), 10)
+  await server.close()
 })
 
 test('a new person comes by a provider that vouches for the address, and its tokens are not kept', async () => {
@@ -630,6 +644,17 @@ test('letters to one address are limited, and beyond that nothing is made: no co
   // As if the clock were set back by three hours.
   await strict.change('update auth_rates set last_request = last_request + 10800000 returning id')
   assert.equal((await askCode(by, 'other12@example.org')).status, 200)
+})
+
+test('of two that start on a new store under different secrets, one does', async () => {
+  const { dialect, session: opened } = world.store
+  await withOpened(opened('filling'), async session => {
+    await session.query(queryOf(forgetSecret, dialect))
+    const start = (secret: string) =>
+      checkStore({ session, dialect }, { secret, oldSecret: undefined }, false)
+    const done = await Promise.allSettled([start('one'), start('two')])
+    assert.deepEqual(pluck(done, 'status').toSorted(), ['fulfilled', 'rejected'])
+  })
 })
 
 test('all that has expired is deleted, however much it is', async () => {

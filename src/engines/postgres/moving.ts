@@ -30,17 +30,6 @@ const jsonOf = (columns: readonly string[], rows: Rows): string =>
 export const openTarget = async (options: ConnectionOptions, migrations: readonly Migration[]) => {
   const session = await openSession(options, 'filling')
   const run = (piece: Sql) => session.query(queryOf(piece, dialect))
-  // No other Duet may be connected; the session of a killed process gets two seconds to end. Behind a pooler, connections
-  // outlive the processes that used them.
-  const others = sql`select 1 from pg_stat_activity
-    where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`
-  const checkAlone = async (): Promise<void> => {
-    for (let tries = 20; options.prepare && (await run(others)).length > 0; tries--) {
-      if (tries === 0)
-        throw new Error('another Duet is connected to the target: stop it first, then move again')
-      await sleep(100)
-    }
-  }
   /** Throws if the database has content of its own in one of these tables, of which it may lack some. */
   const checkEmpty = async (tables: readonly MovedTable[]): Promise<void> => {
     for (const { name: table } of tables) {
@@ -55,7 +44,14 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
     checkEmpty,
     /** Brings it up to date; before that throws if it is served, or has rows in the tables of the content, as the wrong database may. */
     prepare: async (content: readonly MovedTable[]): Promise<void> => {
-      await checkAlone()
+      // The session of a killed process gets two seconds to end. Behind a pooler, connections outlive the processes that used them.
+      const others = sql`select 1 from pg_stat_activity
+        where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`
+      for (let tries = 20; options.prepare && (await run(others)).length > 0; tries--) {
+        if (tries === 0)
+          throw new Error('another Duet is connected to the target: stop it first, then move again')
+        await sleep(100)
+      }
       await checkEmpty(content)
       await migratePostgres(options, migrations)
     },
