@@ -564,13 +564,15 @@ it('passwords that are tried at once leave room for what reads files', async () 
   assert.ok(read > 50, `${read}`)
 })
 
-it('a stranger who gives a row of theirs an address, with password and identity, keeps none of them once its owner comes', async () => {
+test('a stranger who gives a row of theirs an address, with password and identity, keeps none of them once its owner comes', async () => {
   const mal = await signIn(world, 'mal@example.org')
   await reset(await linkTo('mal@example.org'))
   const back = await signIn(world, 'mal@example.org')
   await link(['mal', 'mal-there@example.org', true], back.by)
   const headers = await back.by.bearer()
-  await back.by.send('PATCH', `/api/users/${mal.id}`, { email: 'prey@example.org' }, { headers })
+  const patch = (email: string) =>
+    back.by.send('PATCH', `/api/users/${mal.id}`, { email }, { headers })
+  assert.equal((await patch('prey@example.org')).status, 200)
   const prey = await signIn(world, 'prey@example.org')
   assert.equal(prey.id, mal.id)
   assert.equal(
@@ -582,6 +584,8 @@ it('a stranger who gives a row of theirs an address, with password and identity,
     1,
   )
   assert.notEqual((await enter('prey@example.org', long)).status, 200)
+  assert.equal((await back.by.get('/auth/token')).status, 401)
+  assert.equal((await patch('mal@example.org')).status, 403)
 })
 
 test('an address that is patched while its code is proved is never proved by the code of another', async () => {
