@@ -13,8 +13,8 @@ export const clipped = (text: string, most: number): string => {
   return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`
 }
 
-/** Characters that steer a terminal, break a line or turn the direction of text. */
-export const steering = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
+/** Characters that steer a terminal, break a line or turn the direction of text; joiners, which Persian, Hindi and emoji need, do not. */
+export const steering = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
 
 /** How many letters must be changed, added or removed to turn one text into another (Levenshtein). */
 const distance = (from: string, to: string): number => {

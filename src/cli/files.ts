@@ -70,15 +70,22 @@ export const copyFiles = async (
   // Also makes the folder of a backup without files, as a restore takes none that is not there.
   await checkStore(to)
   let [copied, there, copiedBytes] = [0, 0, 0]
-  for await (const { digest, bytes } of from.list()) {
-    if ((await faultOf(to, { digest, bytes }, repairs)) === undefined) {
-      there++
-      continue
+  const shown = progress('copying files')
+  const listed = from.list()
+  const copy = async () => {
+    for await (const { digest, bytes } of listed) {
+      if ((await faultOf(to, { digest, bytes }, repairs)) === undefined) there++
+      else {
+        await to.put(await from.open(digest), { arriving: undamaged(from, digest) })
+        copied++
+        copiedBytes += bytes
+      }
+      shown.step()
     }
-    await to.put(await from.open(digest), { arriving: undamaged(from, digest) })
-    copied++
-    copiedBytes += bytes
   }
+  // One after another they would wait for a bucket most of the time.
+  await Promise.all(Array.from({ length: 8 }, copy))
+  shown.done()
   const [files, bytes, others] = [copied, copiedBytes, there].map(count =>
     count.toLocaleString('en'),
   )
