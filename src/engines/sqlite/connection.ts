@@ -188,9 +188,9 @@ export const connect = (file: string, options: ConnectOptions = {}): SqliteConne
       pragma trusted_schema = off; pragma cache_size = -8000; pragma temp_store = memory`)
   } catch (cause) {
     database?.close()
-    // Of a read or a write that fails, and of a log and its index that cannot be made, by who reads too.
-    const hint = [10, 14].includes(errorCode(cause))
-      ? '; see whether its disk is full or can only be read'
+    // Of a log and its index that cannot be written, by who reads too, of a read or a write that fails, and of a log that cannot be made.
+    const hint = [8, 10, 14].includes(errorCode(cause))
+      ? '; see whether this user may write there, and whether its disk is full or can only be read'
       : ''
     throw new Error(`the store ${file} cannot be opened: ${(cause as Error).message}${hint}`, {
       cause,
