@@ -67,7 +67,7 @@ const mail = async (letter: Mail) => {
     await mailer.send(sent, AbortSignal.timeout(30_000))
   }
   await lane
-    .run(send, {})
+    .run(send, { caller: () => letter.to })
     .catch(error => 'isTold' in error || tell('problem', `a letter failed: ${error}`))
 }
 /** Tells of what fails, whether or not it was answered already: but a refusal is nobody's fault here. */
