@@ -207,16 +207,15 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     try {
       const own = contentTables(content.entities)
       await target.prepare(own)
-      // Only now: until the target is found good, the release of before may serve the source again.
+      // Before the rows: where they are there, no other move is made.
+      place = await movedFiles(config, content, values.files)
+      // Only now: until both places are found good, the release of before may serve the source again.
       await store.migrate()
       await withOpened(store.session('filling'), async session => {
         const source = { ...session, dialect: store.dialect }
         await checkMoved(source, store.dialect, content.entities)
         const { first, last } = await machineryOf(source)
         const tables = [...first, ...own, ...last]
-        await target.checkEmpty(tables)
-        // Before the rows: where they are there, no other move is made.
-        place = await movedFiles(config, content, values.files)
         // Copies and compares; throws if the two are not the same in the end.
         const moveAll = async (): Promise<void> => {
           await target.begin(tables)

