@@ -289,14 +289,20 @@ for (const place of ['a folder', 'S3'] as const)
           incoming.method === 'PUT' ? fault(passOn, outgoing, incoming) : passOn()
         const refused = await put(raw)
         const upload = await world.ask('POST /api/files', { as: 2, raw, headers: paper })
+        await nothingIsLost()
+        const again = { as: 2, raw, headers: { ...paper, 'Idempotency-Key': hash('md5', how) } }
+        const keyed = await world.ask('POST /api/files', again)
         s3.fault = undefined
-        for (const { status, json, headers } of [refused, upload]) {
+        for (const { status, json, headers } of [refused, upload, keyed]) {
           assert.deepEqual([status, json.code], [503, 'UNAVAILABLE'])
           assert.match(json.detail, /The store of files does not answer as it should; try again/)
           assert.ok(Number(headers.get('retry-after')) > 0)
         }
         assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(before))
-        await nothingIsLost()
+        // Under its key it is the upload that was noted, and gets its bytes now.
+        const body = { cv: (await world.ask('POST /api/files', again)).json.id }
+        assert.equal((await world.ask('PATCH /api/applications/1', { as: 2, body })).status, 200)
+        assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(raw))
         // It is taken once S3 answers again.
         assert.ok((await put(raw)).status <= 201)
         assert.deepEqual((await get(cv, await mine())).bytes, Buffer.from(raw))
