@@ -497,8 +497,11 @@ const Neighbours = ({ entity, id }: { entity: Entity; id: number }) => {
   )
 }
 
-const ListLink = ({ entity: { name, labels, may } }: { entity: Entity }) =>
-  may.list === 'no' ? labels : <a href={`#/${name}`}>{labels}</a>
+/** Where the list of an entity is; the start for one without. */
+const listOf = ({ name, may }: Entity) => (may.list === 'no' ? '/' : `/${name}`)
+
+const ListLink = ({ entity }: { entity: Entity }) =>
+  entity.may.list === 'no' ? entity.labels : <a href={`#${listOf(entity)}`}>{entity.labels}</a>
 
 const EditBody = ({ entity }: { entity: Entity }) => {
   const { record, isPending, error, refetch } = useEditContext<Row>()
@@ -531,7 +534,8 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       <div className="empty" role="alert">
         <h1>{status === 404 ? t('Not found') : t('It cannot be shown')}</h1>
         <p>
-          {error.message} <a href={`#/${entity.name}`}>{t('Back to the list')}</a>
+          {error.message}{' '}
+          {entity.may.list !== 'no' && <a href={`#${listOf(entity)}`}>{t('Back to the list')}</a>}
         </p>
         {status !== 404 && <Button onClick={() => refetch()}>{t('Try again')}</Button>}
       </div>
@@ -555,7 +559,7 @@ const EditBody = ({ entity }: { entity: Entity }) => {
       isFree.current = true
       client.invalidateQueries({ queryKey: [name] })
       notify(t('Deleted'), { type: 'success' })
-      navigate(`/${name}`)
+      navigate(listOf(entity), { replace: true })
     } catch (error) {
       setAsking(undefined)
       const { status, message } = error as HttpError
@@ -727,7 +731,6 @@ export const Edit = ({ name }: { name: string }) => (
       ...{ refetchOnWindowFocus: false, refetchOnReconnect: false, retry: false },
       ...{ staleTime: 0, gcTime: 0 },
     }}
-    mutationMode="pessimistic"
   >
     <EditBody entity={useEntity(name)} />
   </EditBase>
@@ -764,8 +767,9 @@ export const Create = ({ name }: { name: string }) => {
       isFree.current = true
       client.invalidateQueries({ queryKey: [name, 'getList'] })
       notify(t('{label} made', { label: entity.label }), { type: 'success' })
-      if (above) navigate(`/${above.to}/${beside.get(above.name)}`)
-      else navigate(entity.may.one ? `/${name}/${id}` : `/${name}`)
+      const made = entity.may.one ? `/${name}/${id}` : listOf(entity)
+      // The back key leads to what was before, not to a form that would make another.
+      navigate(above ? `/${above.to}/${beside.get(above.name)}` : made, { replace: true })
       return undefined
     } catch (error) {
       return errorsOf(error, model, entity, 'create', mine, {})

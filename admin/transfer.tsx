@@ -96,13 +96,8 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
     for (let at = 0; at < rows.length && (dryRun || found.length === 0); at += 1000)
       try {
         const chunk = rows.slice(at, at + 1000)
-        const trial = dryRun ? '-dry' : ''
-        await provider.createRows(
-          entity.name,
-          chunk,
-          `${memory.current?.key ?? ''}-${at}${trial}`,
-          dryRun,
-        )
+        const key = `${memory.current?.key ?? ''}-${at}${dryRun ? '-dry' : ''}`
+        await provider.createRows(entity.name, chunk, key, dryRun)
         if (!dryRun) setDone(Math.min(rows.length, at + 1000))
       } catch (error) {
         const { made, status = 0, message } = error as HttpError & { made?: number }

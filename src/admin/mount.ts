@@ -62,12 +62,12 @@ const pageOf = async (assets: Assets): Promise<WebPage> => {
   })
 }
 
-/** The ids of a query, in ascending order; throws `VALIDATION_ERROR` for too many. What is no id names no row. */
+/** The ids of a query, in ascending order; throws `VALIDATION_ERROR` for too many. What is no id is 0, which no row has. */
 const idsIn = (c: Http): readonly number[] => {
   const all = (c.req.query('ids') ?? '').split(',').filter(id => id !== '')
   if (all.length > mostIds)
     throw invalid([{ field: 'ids', message: `must be at most ${mostIds}, with commas between` }])
-  return [...new Set(all.flatMap(id => parseId(id) ?? []))].sort((a, b) => a - b)
+  return [...new Set(all.map(id => parseId(id) ?? 0))].sort((a, b) => a - b)
 }
 
 /** The text of a query that titles begin with. */

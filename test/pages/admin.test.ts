@@ -84,7 +84,8 @@ describe('the service side of the admin', () => {
       (await world.ask(`GET /admin/find.json?${query}`, { as })).json
     assert.deepEqual(await find('entity=user&text=be'), [{ id: 2, name: 'Ben' }])
     assert.deepEqual(await find('entity=user&ids=2,999'), [{ id: 2, name: 'Ben' }])
-    for (const text of ['en', '%25']) assert.deepEqual(await find(`entity=user&text=${text}`), [])
+    for (const asked of ['text=en', 'text=%25', 'ids=x'])
+      assert.deepEqual(await find(`entity=user&${asked}`), [])
     assert.ok((await find('entity=user&text=')).length > 1)
     assert.deepEqual(
       (await find('entity=post&text=f')).map(({ title }: { title: string }) => title),
@@ -490,20 +491,6 @@ describe('the admin in a browser', { skip: skipped }, () => {
     const [row] = await world.rows(`select price from products where name = 'Becher'`)
     assert.deepEqual(Object.values(row ?? {}).map(Number), [100_050])
     assert.equal(await page.getByLabel('Price').inputValue(), '1000,50')
-    // So are those of a file that a spreadsheet wrote there, in its own letters.
-    await page.goto(`${served.origin}/admin#/product`)
-    await page.getByRole('heading', { level: 1, name: 'Products' }).waitFor()
-    await page.getByRole('button', { name: 'Mehr', exact: true }).click()
-    await page.getByRole('menuitem', { name: 'CSV importieren…' }).click()
-    await page.getByLabel('Datei').setInputFiles({
-      ...{ name: 'preise.csv', mimeType: 'text/csv' },
-      buffer: Buffer.from('Name;Category;Price\r\nTöpfe;kitchen;1.234,50\r\n', 'latin1'),
-    })
-    await page.getByText('1 Zeile; kein UTF-8, also als Windows-1252 gelesen').waitFor()
-    await page.getByRole('button', { name: 'Importieren' }).click()
-    await page.locator('.messages').getByText('1 Zeile importiert').waitFor()
-    const [pots] = await world.rows(`select price from products where name = 'Töpfe'`)
-    assert.deepEqual(Object.values(pots ?? {}).map(Number), [123_450])
     await close()
     const folder = new URL('../../admin/', import.meta.url)
     const texts = (path: string) => readFileSync(new URL(path, folder), 'utf8')
@@ -598,13 +585,19 @@ describe('many rows, and strange ones, in the admin', { skip: skipped }, () => {
 
   test('a filter keeps what was typed where another condition reads it, and asks for what is shown', async () => {
     const ids = (await make('Serves two', 'Serves 2', 'Serves three')).slice(0, 2)
-    const { page, go, close } = await open()
+    const { page, go, close } = await open({ timezoneId: 'America/New_York' })
     await go('recipe?filter={"q":"Serves"}')
     await page.getByText('of 3').waitFor()
     await page.getByRole('button', { name: 'Filter', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Field').selectOption('id')
     const value = dialog.getByLabel(/^Value of/)
+    // A moment is typed by keys, though its year is 0002 and in a zone of old after the first of them.
+    await dialog.getByLabel('Field').selectOption('Created at')
+    await value.fill('2020-01-01T00:00')
+    await value.pressSequentially('111120261111a')
+    assert.equal(await value.inputValue(), '2026-11-11T11:11')
+    await dialog.getByLabel('Field').selectOption('id')
     await value.fill(ids.join(','))
     await dialog.getByLabel('Condition').selectOption('is one of')
     assert.equal(await value.inputValue(), ids.join(','))
