@@ -31,7 +31,7 @@ const unknownOption = (option: string, own: readonly string[]): string => {
   const part = (aliases[name] ?? name).toUpperCase().replaceAll('-', '_')
   const setting = part.length < 3 ? undefined : settingMeant(`DUET_${part}`)
   return setting === undefined
-    ? `there is no ${option}`
+    ? `there is no ${option}${own.length > 0 ? `; there is --${own.join(', --')}` : ''}`
     : `there is no ${option}; set ${setting} in the environment instead`
 }
 
