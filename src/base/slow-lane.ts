@@ -1,4 +1,5 @@
 /** A lane of slow work, such as reads: little runs at a time, a bounded number waits, and callers take turns. */
+import { createFairLine } from '#base/fair-line.ts'
 import { ApiError, overloaded } from '#errors.ts'
 
 export type Asking = {
@@ -22,8 +23,8 @@ export const createSlowLane = ({ concurrency, waiting, longestWait, what }: Slow
   const size = concurrency + waiting
   /** The caller of all that runs or waits, each time. */
   const callers: string[] = []
-  /** How to begin what waits, by caller; the first caller is the one whose turn was longest ago. */
-  const turns = new Map<string, Set<() => void>>()
+  /** How to begin what waits. */
+  const line = createFairLine<() => void>()
   let running = 0
 
   /** Resolves when one more may run. */
@@ -34,11 +35,9 @@ export const createSlowLane = ({ concurrency, waiting, longestWait, what }: Slow
     }
     gone.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const own = turns.getOrInsertComputed(caller, () => new Set())
-    own.add(resolve)
+    line.add(caller, resolve)
     const giveUp = (error: unknown) => {
-      own.delete(resolve)
-      if (own.size === 0 && turns.get(caller) === own) turns.delete(caller)
+      line.remove(caller, resolve)
       reject(error)
     }
     const late = `Other ${what} took all the time; try again soon`
@@ -49,17 +48,9 @@ export const createSlowLane = ({ concurrency, waiting, longestWait, what }: Slow
 
   /** Lets the next one run in the place of one that is done. */
   const leave = (): void => {
-    const [next] = turns
-    if (next === undefined) {
-      running--
-      return
-    }
-    const [caller, own] = next
-    const [begin = () => {}] = own
-    own.delete(begin)
-    turns.delete(caller)
-    if (own.size > 0) turns.set(caller, own)
-    begin()
+    const begin = line.next()
+    if (begin) begin()
+    else running--
   }
 
   /**

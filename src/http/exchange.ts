@@ -268,6 +268,7 @@ const inTurn = (
     run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
     shed,
     isWrite,
+    ...(isWrite && { caller: edge.callerOf(exchange.c, exchange.viewer) }),
     isReceiving: isWrite && !exchange.c.get('body') && announcesBody(exchange.c),
   })
   return promise

@@ -23,7 +23,7 @@ const queueWith = (given: Given = {}) => {
     { wait, writeWait, size },
     { now: () => at, later: work => void turns.push(work) },
   )
-  const enter = (name: string, isWrite = false) =>
+  const enter = (name: string, isWrite = false, caller = '') =>
     queue.enter({
       run: () => {
         at += cost
@@ -36,6 +36,7 @@ const queueWith = (given: Given = {}) => {
         told.push(`no ${name}${isLast ? ' any more' : ''}`)
       },
       isWrite,
+      caller,
     })
   return {
     enter,
@@ -191,10 +192,13 @@ const measured = async (unanswered: number) => {
 }
 
 test('a write is refused when it comes where those before it take longer than it may wait, by the rate at which they are answered [H6]', async () => {
-  const { enter, answer, told } = await measured(101)
+  const { enter, answer, settle, told } = await measured(101)
   enter('too late', true)
-  assert.deepEqual(told(), ['no too late'])
-  await answer(1, 10)
+  // Callers take turns: before the first write of another goes one of those.
+  enter('of another', true, 'another')
+  settle()
+  assert.deepEqual(told(), ['no too late', 'of another'])
+  await answer(2, 10)
   enter('in time', true)
   enter('one more', true)
   assert.deepEqual(told(), ['no one more'])

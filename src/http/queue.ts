@@ -8,6 +8,8 @@ export type QueuedRequest = {
   readonly shed: (isLast?: boolean) => void
   /** Whether it may change something. */
   readonly isWrite?: boolean
+  /** Whose write it is. */
+  readonly caller?: string
   /** Whether its body has yet to come: how long it takes says nothing of what writes cost. */
   readonly isReceiving?: boolean
 }
@@ -88,15 +90,17 @@ const meanHolds = 10_000
  * that in which the answered one had not come: nobody may have asked for anything then. One measurement counts as a quarter of the longest wait at most: a stop of the process says little of what writes cost.
  */
 const createWriteMeter = (writeWait: number, now: () => number) => {
+  const byCaller = new Map<string, number>()
   let unanswered = 0
   let time = 0
   let count = 0
   let last = 0
   return {
-    began: () => {
+    began: (caller = '') => {
+      byCaller.set(caller, (byCaller.get(caller) ?? 0) + 1)
       if (++unanswered === manyWrites) last = now()
     },
-    answered: (since: number) => {
+    answered: (since: number, caller = '') => {
       const at = now()
       if (unanswered >= manyWrites) {
         const decay = 1 - 1 / lately
@@ -105,11 +109,19 @@ const createWriteMeter = (writeWait: number, now: () => number) => {
         last = at
       }
       unanswered--
+      const left = Number(byCaller.get(caller)) - 1
+      if (left > 0) byCaller.set(caller, left)
+      else byCaller.delete(caller)
     },
-    /** Whether one more would be answered too late. */
-    isTooMuch: (): boolean => {
+    /** Whether one more of a caller would be answered too late: callers take turns, so as many of each other go before it as it has itself. */
+    isTooMuch: (caller = ''): boolean => {
       if (unanswered < manyWrites || count < enough || now() - last > meanHolds) return false
-      return unanswered * (time / count) > writeWait
+      const most = writeWait / (time / count)
+      if (unanswered <= most) return false
+      const own = (byCaller.get(caller) ?? 0) + 1
+      let before = 0
+      for (const many of byCaller.values()) before += Math.min(many, own)
+      return before > most
     },
   }
 }
@@ -173,7 +185,7 @@ export const createQueue = (
       const { request, since } = write
       const result = started - since > writeWait ? request.shed() : request.run()
       if (request.isReceiving) continue
-      const answered = () => meter.answered(since)
+      const answered = () => meter.answered(since, request.caller)
       if (result instanceof Promise) result.then(answered, answered)
       else answered()
     } while (now() - started <= slice)
@@ -191,8 +203,8 @@ export const createQueue = (
   }
   const enter = (request: QueuedRequest) => {
     if (request.isWrite) {
-      if (lengthOf(writes) >= most || meter.isTooMuch()) return request.shed()
-      if (!request.isReceiving) meter.began()
+      if (lengthOf(writes) >= most || meter.isTooMuch(request.caller)) return request.shed()
+      if (!request.isReceiving) meter.began(request.caller)
       writes.all.push({ request, since: now() })
     } else {
       // Those above the size wait to be refused, and there is a bound to them too.

@@ -90,6 +90,8 @@ export const keyQueriesOf = ({ idempotency }: Pick<Job, 'idempotency'>): number 
 }
 
 export type Job = {
+  /** Who asks for it, so that callers take turns; absent where the service itself or somebody without a token does. */
+  readonly caller?: string | undefined
   readonly steps: readonly Step[]
   /** Its own values, where its steps are those of all jobs of a form. */
   readonly own?: readonly SqlValue[] | undefined

@@ -2,7 +2,7 @@
 import { type JobFacts, jobs, traced } from '#channels.ts'
 import { ApiError } from '#errors.ts'
 import { choiceOf, type Model, uniqueOf } from '#model/model.ts'
-import { judge, nobody } from '#model/policy.ts'
+import { callerOf, judge, nobody } from '#model/policy.ts'
 import { holdersOf } from '#model/references.ts'
 import { resourceOf } from '#model/resource.ts'
 import type { Version } from '#model/version.ts'
@@ -59,6 +59,7 @@ export const commit = async (
   const { steps, own, together, makes, status, text, isolated } = command
   const [viewer = null, ...rest] = reading?.values ?? []
   const job: Job = {
+    caller: callerOf(command.viewer),
     steps,
     own,
     together,

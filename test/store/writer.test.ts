@@ -57,6 +57,15 @@ test('more writes than may wait are refused at once with OVERLOADED; those befor
   t.diagnostic(`${queue} of ${writes} done, in groups of at most ${Math.max(...groups)}`)
 })
 
+test('callers take turns at the writer: the first write of one goes after one of another, who has many [H5]', async () => {
+  const { world } = await worldWithWriter()
+  const order: string[] = []
+  const write = (caller: string) =>
+    world.engine.write({ ...slow(1), caller }).then(() => order.push(caller))
+  await Promise.all([...Array(600).fill('many'), 'one'].map(write))
+  assert.equal(order.indexOf('one'), 1)
+})
+
 test('a condition that takes the writer too long ends its write with TIMEOUT, and others are done', async () => {
   const { world, fatal } = await worldWithWriter({ rows: {} })
   const endless = job(

@@ -12,7 +12,8 @@ const step = (text: string, more: Partial<Step> = {}): Step => ({
   ...more,
 })
 const job = (more: Partial<Job> = {}): Job => ({
-  ...{ own: undefined, text: undefined, isDry: undefined, idempotency: undefined },
+  ...{ caller: undefined, own: undefined, text: undefined, isDry: undefined },
+  idempotency: undefined,
   steps: [step('insert'), step('update', { expect: 'any', checksViewer: true })],
   status: 201,
   answer: null,
@@ -43,7 +44,7 @@ test('a job comes out as it went in, the first time and later', () => {
     job({ answer, status: { step: 1, some: 200, none: 204 } }),
     job({ steps: [explained], text: 'an answer' }),
     job({ text: '' }),
-    job({ isDry: true }),
+    job({ isDry: true, caller: 'viewer 1' }),
     job({ own: [] }),
     job({ own: [1, 'two', null], answer }),
     job({ answer, idempotency: { name: 'user 1 a', fingerprint: 'f', ...key } }),

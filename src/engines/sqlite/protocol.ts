@@ -62,6 +62,7 @@ export type SentJob = readonly [
   text: Job['text'],
   isDry: Job['isDry'],
   idempotency: Job['idempotency'],
+  caller: Job['caller'],
   plan: number | null,
   longest: number | undefined,
   ...values: DeferredValue[],
@@ -152,13 +153,13 @@ const stepWith = <From, To>(
 export const createPacker = (): ((id: number, due: number, job: Job) => SentJob) => {
   const numbers = createNumbers<SentOnce>()
   const form = ({ text, values }: JobStatement): SentStatement => [numbers.of(text), ...values]
-  return (id, due, { steps, own, status, text, isDry, idempotency, answer }) => {
+  return (id, due, { caller, steps, own, status, text, isDry, idempotency, answer }) => {
     const { isAnew, met: things } = numbers.begin()
     const sent = own ? numbers.of(steps) : steps.map(step => stepWith(step, form))
     const plan = answer && numbers.of(answer.plan)
     const values = answer?.values ?? []
     const read = [plan, answer?.longest, ...values] as const
-    return [id, due, isAnew, things, sent, own, status, text, isDry, idempotency, ...read]
+    return [id, due, isAnew, things, sent, own, status, text, isDry, idempotency, caller, ...read]
   }
 }
 
@@ -169,7 +170,7 @@ export const createUnpacker = (): ((sent: SentJob) => Job) => {
     text: kept[number] as string,
     values,
   })
-  return ([, , isAnew, things, sent, own, status, text, isDry, idempotency, ...read]) => {
+  return ([, , isAnew, things, sent, own, status, text, isDry, idempotency, caller, ...read]) => {
     if (isAnew) kept.length = 0
     kept.push(...things)
     const steps =
@@ -178,7 +179,7 @@ export const createUnpacker = (): ((sent: SentJob) => Job) => {
         : sent.map(step => stepWith(step, form))
     const [plan, longest, ...values] = read
     const answer = plan === null ? null : { plan: kept[plan] as ReadPlan, longest, values }
-    return { steps, own, status, text, isDry, idempotency, answer }
+    return { caller, steps, own, status, text, isDry, idempotency, answer }
   }
 }
 

@@ -1,5 +1,6 @@
 /** The single writer: a thread with the only writing connection, which commits jobs in groups: one flush to the disk holds for all of a group commit. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { createFairLine } from '#base/fair-line.ts'
 import { tookTooLong } from '#engines/shared/slow-reads.ts'
 import { countCommits, type Watcher } from '#engines/sqlite/changes.ts'
 import {
@@ -129,6 +130,9 @@ type QueuedJob = {
   readonly client: Client
 }
 
+/** The jobs that wait. Each may take as long as `longestHeld`: who sends many holds up others for one of them. */
+type Queue = ReturnType<typeof createFairLine<QueuedJob>>
+
 /** Runs one job in a savepoint, so that its failure does not affect the others of its group. */
 const runJob = ({ job, prepared }: QueuedJob): Outcome => {
   connection.query(savepoint)
@@ -164,7 +168,7 @@ type GroupResult = {
 }
 
 /** Runs jobs off the queue, until the group is large enough, in one transaction. A failure before the commit is undone; after one in the commit the outcome may be unknown. */
-const runGroup = (queue: QueuedJob[]): GroupResult => {
+const runGroup = (queue: Queue): GroupResult => {
   const jobs: QueuedJob[] = []
   const outcomes: Outcome[] = []
   let isCommitting = false
@@ -179,7 +183,7 @@ const runGroup = (queue: QueuedJob[]): GroupResult => {
       const isLong = took >= groupSize.long && processorTime() - worked >= groupSize.long
       const isFew = jobs.length < groupSize.least && !isLong
       if (!isFew && took >= groupSize.flushes * flush) break
-      const next = queue.shift()
+      const next = queue.next()
       if (!next) break
       jobs.push(next)
       outcomes.push(sharedNow() > next.due ? tooLate : runJob(next))
@@ -197,7 +201,7 @@ const runGroup = (queue: QueuedJob[]): GroupResult => {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     // Those that would have been next have no better chance, and would wait as long again.
-    jobs.push(...queue.splice(0, groupSize.most - jobs.length))
+    for (let next = queue.next(); next; next = queue.next()) jobs.push(next)
     try {
       // SQLite may have ended the transaction by itself.
       if (connection.database.isTransaction) connection.query(rollback)
@@ -246,7 +250,7 @@ const watch = setInterval(() => {
 /** Runs all waiting jobs in groups, then ends if the last message was `close`. */
 const drain = (sender: Client, first: WriterTask): void => {
   if (hasStopped) return
-  const queue: QueuedJob[] = []
+  const queue: Queue = createFairLine()
   let isLast = false
   const take = (client: Client, message: WriterTask) => {
     if (message === 'close') {
@@ -258,14 +262,13 @@ const drain = (sender: Client, first: WriterTask): void => {
       const job = client.unpack(sent)
       const { plan } = job.answer ?? {}
       const prepared = plan && answers.getOrInsertComputed(plan, prepareAnswer)
-      queue.push({ id: sent[0], due: sent[1], job, prepared, client })
+      queue.add(job.caller ?? '', { id: sent[0], due: sent[1], job, prepared, client })
     }
   }
   const takeSent = () => {
     for (let hasMore = true; hasMore; ) {
       hasMore = false
       for (const client of clients) {
-        if (queue.length >= groupSize.most) return
         const next = receiveMessageOnPort(client.port)
         if (next) take(client, next.message as WriterTask)
         hasMore ||= next !== undefined
@@ -275,9 +278,9 @@ const drain = (sender: Client, first: WriterTask): void => {
   take(sender, first)
   for (;;) {
     takeSent()
-    if (queue.length === 0) break
+    if (queue.size() === 0) break
     // Callers who were just answered mostly write again: the next group waits for them.
-    const mayWait = !isLast && queue.length < groupSize.most && lastGroup > gathering.few
+    const mayWait = !isLast && queue.size() < groupSize.most && lastGroup > gathering.few
     const since = performance.now() - repliedAt
     const left = Math.min(flush * gathering.part, gathering.most) - since
     if (mayWait && flush >= slowFlush && left > 0) {
