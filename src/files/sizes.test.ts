@@ -212,7 +212,7 @@ test('without sharp a field of pictures stops the start unless they are kept as 
         return next(name, context)
       },
     })
-    const { checkPictures, sized } = await import('#files/sizes.ts')
+    const { checkPictures, pictureSize, sized } = await import('#files/sizes.ts')
     const { entity, file, id } = await import('#entry/model.ts')
     const told = error => error.message
     const check = options =>
@@ -226,6 +226,7 @@ test('without sharp a field of pictures stops the start unless they are kept as 
       await check({ accept: ['image/svg+xml', 'image/heic'], max }),
       await check({ accept: ['image/heic'], max, exif: 'kept' }),
       await sized({}, { digest: '', type: 'image/png' }, 16, '').catch(told),
+      await pictureSize('image/png', 'a'),
     ]))`
   const args = ['--import=./src/base/resolve-imports.ts', '--input-type=module', '-e', script]
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
@@ -240,5 +241,6 @@ test('without sharp a field of pictures stops the start unless they are kept as 
     "album.cover takes image/heic, out of which place and camera cannot be taken: leave it out of accept, or say exif: 'kept' in the field",
     'starts',
     'There are no sizes here, as sharp is not installed; leave w out, or have the operator run npm install sharp',
+    { width: null, height: null },
   ])
 })

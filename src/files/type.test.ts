@@ -35,7 +35,6 @@ const taken: Readonly<
   'text without a name that says so': [latin('hello'), 'README', 'text/plain'],
   nothing: [latin(''), 'a.txt', 'text/plain'],
   JSON: [latin('{"a":1}'), 'a.json', 'application/json', 'application/json'],
-  'a table': [latin('a,b\n1,2\n'), 'a.csv', 'text/csv', 'text/csv'],
   'Markdown that begins with HTML': [
     latin('<p align="center">Hi</p>'),
     'README.md',
@@ -119,7 +118,6 @@ const refusals: Readonly<
     /is text\/csv by its name and application\/json by its Content-Type/,
     'application/json',
   ],
-  'nothing called a PNG': [latin(''), 'a.png', /image\/png by its name/],
 }
 
 for (const [what, [head, name, message, declared]] of Object.entries(refusals))
