@@ -81,7 +81,7 @@ const authSchemas = {
 const problem = {
   description: 'A problem (RFC 9457).',
   ...objectOf({
-    type: { ...text, format: 'uri-reference', description: 'Where the code is explained.' },
+    type: { ...text, format: 'uri-reference', description: 'A page on the code, or about:blank.' },
     title: text,
     status: { type: 'integer' },
     detail: text,

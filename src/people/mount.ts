@@ -3,7 +3,7 @@ import { STATUS_CODES } from '#base/http.ts'
 import type { JsonObject } from '#base/object.ts'
 import { authPath, errorsPath } from '#base/paths.ts'
 import { createSlowLane } from '#base/slow-lane.ts'
-import { ApiError, peopleErrors } from '#errors.ts'
+import { ApiError, machineErrors, peopleErrors } from '#errors.ts'
 import { preferred } from '#http/accept.ts'
 import { jsonBody } from '#http/body.ts'
 import { exchange, type Handle, type HttpContext } from '#http/exchange.ts'
@@ -66,7 +66,9 @@ export const languageFor = (c: Http): Language =>
 /** A problem as RFC 9457 has it, with the library's `message` beside: its client reads that and `code`. */
 const fail = (error: ApiError, requestId: string): Reply => {
   const { code, title, status, message } = error
-  const type = `${errorsPath}#${code}`
+  // The page of errors knows no codes of the library (RFC 9457, section 4.2.1).
+  const isExplained = code in machineErrors || code in peopleErrors
+  const type = isExplained ? `${errorsPath}#${code}` : 'about:blank'
   return {
     status,
     headers: {

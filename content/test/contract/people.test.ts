@@ -550,7 +550,8 @@ it('errors are problems with the code and the message that a client of the libra
   assert.equal(status, 400)
   assert.equal(headers.get('content-type'), 'application/problem+json')
   assert.equal(headers.get('cache-control'), 'no-store')
-  assert.deepEqual([json.code, json.status, json.message], ['INVALID_OTP', 400, json.detail])
+  const { type, code, message } = json
+  assert.deepEqual([type, code, message], ['about:blank', 'INVALID_OTP', json.detail])
   const large = await visitorOf(world).post('/auth/sign-in/email-otp', {
     email: 'x'.repeat(17_000),
   })
