@@ -191,10 +191,6 @@ const faults: Readonly<Record<string, () => unknown>> = {
     loose(entity, { ...note, rest: { ...note.rest, listing: { ...listing, paging: 'infinite' } } }),
   'the model is wrong: notes has visible, which is no option of it: name one of table, view, own, plural, description, fields, relations, policy, links, linksBy, rest, graphql, counted, filterable, indexes, search, sets, appendOnly, bulk, admin, before, after':
     loose(entity, { ...note, visible: true }),
-  'the model is wrong: notes.appendOnly is "yes": it must be true or false': loose(entity, {
-    ...note,
-    appendOnly: 'yes',
-  }),
   'the model is wrong: an entity (id, text, …) has polcy, which is no option of it: did you mean policy?':
     loose(entity, { fields: { id: id(), text: text({ max: 9 }) }, polcy: {} }),
   'the model is wrong: notes has no fields: give it one': loose(entity, {
@@ -220,6 +216,10 @@ const faults: Readonly<Record<string, () => unknown>> = {
     withField(text({ max: 9, values: ['a'] } as never)),
   'the model is wrong: notes.fields.field has nullabel, which is no option of it: did you mean nullable?':
     withField({ ...int({ min: 1, max: 2 }), nullabel: true }),
+  'the model is wrong: notes.fields.field.touched is "yes": it must be true or false': withField({
+    ...int({ min: 1, max: 2 }),
+    touched: 'yes',
+  }),
   'the model is wrong: notes.fields.field has no max: give it one': withField(text({} as never)),
   'the model is wrong: notes.fields.field is "text": it must be an object': withField('text'),
   "choice() takes a list of words first, such as choice(['open', 'closed'])": loose(choice, 'open'),

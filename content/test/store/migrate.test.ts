@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import content from '#content/duet.config.ts'
 import { contentMigrations, machineMigrations } from '#engines/shared/migrations.ts'
 import { NewerStoreError } from '#engines/shared/store.ts'
@@ -16,6 +16,7 @@ import { command } from '#test/commands.ts'
 import { folderOf, serve } from '#test/duet.ts'
 import { historyFor } from '#test/history.ts'
 
+const run = promisify(execFile)
 const { fresh } = folderOf('migrate')
 const known = historyFor('sqlite')
 const names = known.map(({ name }) => name)
@@ -184,19 +185,11 @@ test('of two that migrate one store at once, one applies and the other finds it 
   const code = `import { migrateSqlite } from '#engines/sqlite/migrate.ts'
     import { historyFor } from './test/history.ts'
     console.log(migrateSqlite(process.argv[1], historyFor('sqlite')).length)`
+  const cwd = new URL('../../..', import.meta.url)
   const runs = await Promise.all(
     Array.from({ length: 2 }, async () => {
-      const child = spawn(process.execPath, ['--input-type=module', '-e', code, file], {
-        cwd: new URL('../../..', import.meta.url),
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      let said = ''
-      child.stdout.on('data', text => {
-        said += text
-      })
-      const [status] = await once(child, 'close')
-      assert.equal(status, 0)
-      return Number(said)
+      const args = ['--input-type=module', '-e', code, file]
+      return Number((await run(process.execPath, args, { cwd })).stdout)
     }),
   )
   assert.deepEqual(runs.sort(), [0, known.length])

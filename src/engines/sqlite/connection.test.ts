@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { connect, type SqliteConnection } from '#engines/sqlite/connection.ts'
 import { dialect } from '#engines/sqlite/dialect.ts'
 import { queryWith, type Rows, TooLong } from '#sql/engine.ts'
@@ -81,4 +83,16 @@ test('a file that cannot be opened stays open nowhere: a series of backups tries
     }
   })
   assert.ok(!open.includes(file))
+})
+
+test('a store that another program is making is waited for', async () => {
+  const file = join(folder, 'made.db')
+  const code = `const { parentPort, workerData } = require('node:worker_threads')
+    const store = new (require('node:sqlite').DatabaseSync)(workerData)
+    store.exec('create table a (n); begin immediate')
+    parentPort.postMessage('it has the lock')
+    store.exec(\`with recursive n (n) as (select 1 union all select n + 1 from n limit 300000)
+      insert into a select n from n; commit\`)`
+  await once(new Worker(code, { eval: true, workerData: file }), 'message')
+  connect(file).close()
 })
