@@ -112,10 +112,15 @@ const withKept = ({ entities }: Model, all: ReferenceRows): ReferenceRows =>
       )
       const valueFor = (
         row: ReferenceRow,
-        { relation, of = 'id', as }: (typeof kept)[number]['kept'],
+        { relation, of = 'id', as, where = {} }: (typeof kept)[number]['kept'],
       ) => {
         const { to = '', by = '' } = relations[relation] ?? {}
-        const below = (all.get(to) ?? []).filter(child => child[by] === row.id)
+        const wanted = Object.entries({ [by]: row.id, ...where })
+        const below = (all.get(to) ?? []).filter(child =>
+          wanted.every(
+            ([key, value]) => child[key] === (typeof value === 'boolean' ? Number(value) : value),
+          ),
+        )
         const values = below.flatMap(child => (child[of] === null ? [] : [Number(child[of])]))
         const sum = values.reduce((total, value) => total + value, 0)
         if (as === 'mean')

@@ -216,7 +216,7 @@ export const withKept = <M extends Readonly<Record<string, Entity>>>(declared: M
   if (!Object.values(entities).some(keeps)) return entities
   const completed = Object.entries(entities).map(([name, entity]) => {
     const fields = Object.entries(entity.fields).flatMap(([key, field]) => {
-      const { relation = '', of } = field.kept ?? {}
+      const { relation = '', of, where } = field.kept ?? {}
       const child = own(entities, own(entity.relations, relation)?.to ?? '')
       const source = of === undefined ? undefined : own(child?.fields ?? {}, of)
       if (!source || of === undefined) return [[key, field] as const]
@@ -234,8 +234,8 @@ export const withKept = <M extends Readonly<Record<string, Entity>>>(declared: M
         from: { mean: [sum, count] },
       })
       return [
-        [sum, total({ relation, of, as: 'sum' }, 'Sum')] as const,
-        [count, total({ relation, of, as: 'count' }, 'Count')] as const,
+        [sum, total({ relation, of, as: 'sum', where }, 'Sum')] as const,
+        [count, total({ relation, of, as: 'count', where }, 'Count')] as const,
         [key, { ...mean, kept: field.kept }] as const,
       ]
     })

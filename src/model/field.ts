@@ -82,7 +82,13 @@ export type Field = Lifetime & {
   readonly computed: Formula | undefined
   /** The relation whose rows the store counts in it, or keeps the sum or the mean of a field of. */
   readonly kept:
-    | { readonly relation: string; readonly of?: string; readonly as: 'count' | 'sum' | 'mean' }
+    | {
+        readonly relation: string
+        readonly of?: string
+        readonly as: 'count' | 'sum' | 'mean'
+        /** What holds of the rows that count; all do if it is left out. */
+        readonly where?: KeptOptions['where'] | undefined
+      }
     | undefined
   /** The field whose change resets this one to its initial value. */
   readonly resetBy: string | undefined
@@ -721,13 +727,16 @@ export const computed = (options: { as: Field; from: Formula }): Field => {
   return madeWith(made, shapes.computed, options ?? {})
 }
 
+/** The options of what is kept of the rows below; `where` gives choices and flags that those have which count. */
+type KeptOptions = FilledOptions & { readonly where?: Readonly<Record<string, string | boolean>> }
+
 /** How many rows a relation leads to, kept by the store with each change of them. */
-export const count = (relation: string, options: FilledOptions = {}): Field => {
+export const count = (relation: string, { where, ...options }: KeptOptions = {}): Field => {
   named('count', relation, "the name of a relation first, such as count('reviews')")
   const most = Number.MAX_SAFE_INTEGER
   return {
     ...int({ ...fixed, ...options, min: 0, max: most, initial: { value: 0 } }),
-    kept: { relation, as: 'count' },
+    kept: { relation, as: 'count', where },
   }
 }
 
@@ -735,11 +744,11 @@ export const count = (relation: string, options: FilledOptions = {}): Field => {
  * The mean of a field of the rows that a relation leads to, as `avg('reviews.rating')`, kept by the store: with four decimals more than
  * that, half away from zero; null without rows.
  */
-export const avg = (path: string, options: FilledOptions = {}): Field => {
+export const avg = (path: string, { where, ...options }: KeptOptions = {}): Field => {
   named('avg', path, "a relation and a field of it first, such as avg('reviews.rating')")
   const [relation = '', of = ''] = path.split('.')
   const mean = decimal({ ...fixed, ...options, nullable: true, scale: 0, min: 0, max: 0 })
-  return { ...mean, kept: { relation, of, as: 'mean' } }
+  return { ...mean, kept: { relation, of, as: 'mean', where } }
 }
 
 /** Whether its value comes of others, so that nobody gives it, not even a file. */

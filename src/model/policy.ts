@@ -218,11 +218,11 @@ const selfRules = new WeakMap<Rule, SimpleRule>()
 export const alternativesOf = (rule: Rule): readonly SimpleRule[] => {
   if (rule.kind === 'any of') return rule.rules.flatMap(alternativesOf)
   if (rule.kind !== 'self') return [rule]
-  const made = selfRules.getOrInsertComputed(rule, () => ({
-    kind: 'signed in',
-    before: { or: rule.fields.map(path => pathCondition(path.split('.'))) },
-    byViewer: true,
-  }))
+  const made = selfRules.getOrInsertComputed(rule, () => {
+    const or = rule.fields.map(path => pathCondition(path.split('.')))
+    const [only] = or
+    return { kind: 'signed in', before: only && or.length === 1 ? only : { or }, byViewer: true }
+  })
   return [made]
 }
 

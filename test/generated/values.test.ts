@@ -22,6 +22,7 @@ import {
   date,
   decimal,
   fixed,
+  flag,
   id,
   int,
   json,
@@ -35,7 +36,7 @@ import {
   updatedAt,
 } from '#model/field.ts'
 import type { Entities, Model } from '#model/model.ts'
-import { anyone, self } from '#model/policy.ts'
+import { anyone, role, self } from '#model/policy.ts'
 import { connected } from '../postgres/tools/ask.ts'
 import { freshDatabase, noDatabase } from '../postgres/tools/database.ts'
 import { filling } from '../stores.ts'
@@ -125,6 +126,7 @@ const entities = {
       }),
       gradeCount: count('grades', { description: 'How many there are.' }),
       average: avg('grades.points'),
+      openCount: count('grades', { where: { isOpen: true } }),
     },
     {
       relations: { grades: many('grade', 'orderId') },
@@ -145,6 +147,7 @@ const entities = {
   ),
   grade: open('grades', {
     points: decimal({ scale: 1, min: -5, max: 5, nullable: true }),
+    isOpen: flag({ initial: { value: 1 } }),
     orderId: reference('order', { onDelete: 'cascade', immutable: false }),
   }),
   label: open(
@@ -264,6 +267,35 @@ test('a value that is computed or kept later is that of the rows which are there
       /^order.total is computed as .* in the model, and as .* in the store: write a migration/,
     )
     await close()
+  }
+})
+
+test('a count of the rows that all may see, and the revision beside it, tell nothing of the others', async t => {
+  const relations = { grades: many('grade', 'orderId') }
+  const n = count('grades', { where: { isOpen: true } })
+  const read = [anyone.where({ isOpen: true }), role('user')]
+  const model = {
+    member,
+    order: open('orders', { name: text({ max: 9 }), n }, { relations }),
+    grade: open('grades', grade.fields, { policy: { ...bySignedIn, read } }),
+  }
+  for (const on of engines) {
+    const { store, ask, close } = await serveWithMembers(model, on, 'Ada', 'Ben')
+    t.after(close)
+    for (const [line, body, expected] of [
+      ['POST /api/orders', { name: 'a' }, [0, 1]],
+      ['POST /api/grades', { orderId: 1, isOpen: false }, [0, 1]],
+      ['PATCH /api/grades/1', { points: 1 }, [0, 1]],
+      ['PATCH /api/grades/1', { isOpen: true }, [1, 2]],
+      ['PATCH /api/grades/1', { isOpen: false }, [0, 3]],
+      ['DELETE /api/grades/1', undefined, [0, 3]],
+    ] as const) {
+      await ask({ line, as: 'user', body })
+      const rows = await filling(store, ({ session }) =>
+        session.query({ text: 'select n, revision from orders', values: [] }),
+      )
+      assert.deepEqual(rows[0]?.map(Number), expected, `${on} ${line}`)
+    }
   }
 })
 

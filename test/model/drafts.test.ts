@@ -9,7 +9,7 @@ import { ddl } from '#engines/sqlite/schema.ts'
 import { draftings, lackOf, migrationsFor } from '#kit/draft/draft.ts'
 import { sqliteDrafting } from '#kit/draft/sqlite.ts'
 import { entity, many } from '#model/entity.ts'
-import { avg, count, type Field, int, reference, text } from '#model/field.ts'
+import { avg, count, type Field, flag, int, reference, text } from '#model/field.ts'
 import { defineModel, type Entities } from '#model/model.ts'
 import { anyone } from '#model/policy.ts'
 import { createWorld, pluck } from '#test/market.ts'
@@ -158,7 +158,8 @@ test('the draft for a field that is counted from now on counts what is there and
 })
 
 test('the draft for a count and a mean knows the rows that are there: of the entity itself, of a new or another one than before, of another field', () => {
-  const sizes = { size: int({ min: 0, max: 9 }), weight: int({ min: 0, max: 9 }) }
+  const of = int({ min: 0, max: 9 })
+  const sizes = { size: of, weight: of, isShut: flag({ initial: { value: 0 } }) }
   const upId = reference('tree', { nullable: true })
   const leaf = entity({ fields: { ...sizes, upId }, policy: { read: anyone } })
   const trees = (kept: Readonly<Record<string, Field>>, hasLeaves: boolean): Entities =>
@@ -178,6 +179,10 @@ test('the draft for a count and a mean knows the rows that are there: of the ent
   for (const { text } of known[0] ?? []) database.exec(text)
   const counted = 'select children, mean from trees where id = 1'
   const tree = 'insert into trees (size, weight, up_id) values'
+  const some = {
+    children: count('leaves', { where: { isShut: true } }),
+    mean: avg('leaves.size', { where: { isShut: false } }),
+  }
   const steps = [
     [{}, [], `${tree} (1, 0, null), (2, 0, 1), (5, 0, 1)`],
     [{ children: count('under'), mean: avg('under.size') }, [2, 35_000], ''],
@@ -187,7 +192,17 @@ test('the draft for a count and a mean knows the rows that are there: of the ent
       'insert into leafs (size, weight, up_id) values (8, 1, 1)',
     ],
     [{ children: count('leaves'), mean: avg('leaves.weight') }, [1, 10_000], ''],
-    [{ children: count('under'), mean: avg('leaves.weight') }, [2, 10_000], ''],
+    [
+      { children: count('under'), mean: avg('leaves.weight') },
+      [2, 10_000],
+      'insert into leafs (size, weight, up_id, is_shut) values (3, 2, 1, 1), (4, 2, 1, 1)',
+    ],
+    [
+      some,
+      [2, 80_000],
+      'update leafs set is_shut = 1 - is_shut where size > 3; delete from leafs where size = 3',
+    ],
+    [some, [1, 40_000], ''],
   ] as const
   for (const [step, [kept, expected, next]] of steps.entries()) {
     for (const [index, drafting] of draftings.entries()) {

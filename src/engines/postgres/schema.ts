@@ -113,7 +113,7 @@ const keptTriggers: Ddl['keptTriggers'] = kept => {
     const sums = totals.map((total, index) => `sum(${shareOf(total, 'c.')}) as n${index}`)
     const sets = totals.map(({ column }, index) => `${column} = k.${column} ${sign} s.n${index}`)
     return `update ${table} k set ${[...sets, ...(kept.hasRevision ? [raising] : [])].join(', ')}
-    from (select c.${by} as id, ${sums.join(', ')} from ${rows} c where c.${by} is not null group by c.${by} order by c.${by}) s
+    from (select c.${by} as id, ${sums.join(', ')} from ${rows} c where c.${by} is not null${kept.holds('c.')} group by c.${by} order by c.${by}) s
     where k.id = s.id;`
   }
   const moved = `${add('(select old.*)', '-')}\n  ${add('(select new.*)', '+')}`

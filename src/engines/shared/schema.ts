@@ -99,6 +99,8 @@ export type Kept = {
     readonly of: string | null
     readonly as: 'count' | 'sum'
   }[]
+  /** What else holds of the rows below that count, whose columns stand behind this prefix. */
+  readonly holds: (row: string) => string
   /** The columns below that it depends on. */
   readonly columns: readonly string[]
   readonly hasRevision: boolean
@@ -127,6 +129,15 @@ const keptOf = (entities: Entities, name: string): readonly Kept[] =>
       const by = columnName(relation.by)
       const of = kept.of === undefined ? null : columnName(kept.of)
       const column = columnName(key)
+      const { where = {} } = kept
+      const holds = (row: string) =>
+        Object.entries(where)
+          .map(([key, value]) => {
+            const stored = typeof value === 'string' ? quoted(value) : Number(value)
+            return ` and ${row}${columnName(key)} = ${stored}`
+          })
+          .join('')
+      const columns = [by, ...(of === null ? [] : [of]), ...Object.keys(where).map(columnName)]
       const totals: Kept['totals'] =
         kept.as === 'mean'
           ? [
@@ -136,7 +147,7 @@ const keptOf = (entities: Entities, name: string): readonly Kept[] =>
           : [{ column, of, as: 'count' }]
       const found = totals.map(
         total =>
-          `${total.column} = (select coalesce(sum(${shareOf(total, 'below.')}), 0) from ${child.table} below where below.${by} = ${table}.id)`,
+          `${total.column} = (select coalesce(sum(${shareOf(total, 'below.')}), 0) from ${child.table} below where below.${by} = ${table}.id${holds('below.')})`,
       )
       return [
         {
@@ -145,7 +156,8 @@ const keptOf = (entities: Entities, name: string): readonly Kept[] =>
           below: child.table,
           by,
           totals,
-          columns: of === null ? [by] : [by, of],
+          holds,
+          columns,
           hasRevision: fields.revision !== undefined,
           fill: [`update ${table} set ${found.join(', ')}`],
         },

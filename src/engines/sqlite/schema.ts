@@ -59,7 +59,7 @@ const keptTriggers: Ddl['keptTriggers'] = kept => {
       total => `${total.column} = ${total.column} ${sign} ${shareOf(total, `${row}.`)}`,
     )
     if (kept.hasRevision) sets.push('revision = revision + 1')
-    return `update ${table} set ${sets.join(', ')} where id = ${row}.${by};`
+    return `update ${table} set ${sets.join(', ')} where id = ${row}.${by}${kept.holds(`${row}.`)};`
   }
   const isMoved = columns.map(column => `old.${column} is not new.${column}`).join(' or ')
   const moved = `after update of ${columns.join(', ')} on ${below} when ${isMoved}`

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { viewer } from '#model/condition.ts'
-import { many } from '#model/entity.ts'
+import { many, one } from '#model/entity.ts'
 import {
   bytes,
   choice,
@@ -23,7 +23,15 @@ import {
   text,
   time,
 } from '#model/field.ts'
-import { anyone, nobody } from '#model/policy.ts'
+import {
+  anyone,
+  type DeclaredRule,
+  nobody,
+  type Rule,
+  ruleOf,
+  self,
+  signedIn,
+} from '#model/policy.ts'
 import {
   areTold,
   author,
@@ -42,6 +50,20 @@ const loan = changed(author, {
   fields: { id: id(), bookId: reference('book', { onDelete: 'cascade' }) },
   relations: {},
   policy: { read: admin },
+})
+
+/** A book that counts its loans, which are read by a rule. */
+const counting = (options: Parameters<typeof count>[1], read: DeclaredRule, ofBook?: Rule) => ({
+  fields: { ...book.fields, lent: count('loans', { rest: false, ...options }) },
+  relations: { ...book.relations, loans: many('loan', 'bookId') },
+  ...(ofBook && { policy: { ...book.policy, read: ofBook } }),
+  others: {
+    loan: changed(loan, {
+      fields: { ...loan.fields, isOpen: flag() },
+      relations: { book: one('book', 'bookId') },
+      policy: { read: ruleOf(read) },
+    }),
+  },
 })
 
 /** Files that were bytes of another table. */
@@ -233,6 +255,15 @@ areTold({
     relations: { ...book.relations, loans: many('loan', 'bookId') },
     others: { loan },
   },
+  "book.lent counts loans, some of which are hidden from readers of it: let where say what those are that all its readers see, such as where: { state: 'public' }, narrow its readableBy, or count what each caller sees by totalCount and aggregate":
+    [
+      counting({}, [anyone.where({ isOpen: true }), admin]),
+      counting({ where: { isOpen: false } }, [anyone.where({ isOpen: true }), admin]),
+      counting({ where: { isOpen: true } }, [signedIn.where({ isOpen: true }), admin]),
+      counting({}, anyone.where({ book: { title: 'a' } })),
+    ],
+  'book.lent counts loans where isOpen is "yes": name a choice or a flag of loan, and a value of it':
+    counting({ where: { isOpen: 'yes' } }, anyone),
   "book.cover accepts no file: give it media types, as accept: ['image/png']": withFields({
     cover: file({ accept: [], max: '1 MB', nullable: true }),
   }),
@@ -284,8 +315,14 @@ areTold({
     },
 })
 
-test('a count of rows that fewer may read is right for those alone', () => {
-  const lent = count('loans', { readableBy: admin, rest: false })
-  const relations = { ...book.relations, loans: many('loan', 'bookId') }
-  assert.deepEqual(faultsOf({ fields: { ...book.fields, lent }, relations }, { loan }), [])
+test('a count is of rows that all its readers may read, by the form of the rules', () => {
+  const isOpen = { isOpen: true }
+  const own = self('authorId')
+  for (const { others, ...one } of [
+    counting({ readableBy: admin }, admin),
+    counting({ where: isOpen }, [anyone.where(isOpen), admin]),
+    counting({}, signedIn.where({ book: { title: 'a' } }), signedIn.where({ title: 'a' })),
+    counting({ readableBy: own }, [anyone.where(isOpen), self('book.authorId')]),
+  ])
+    assert.deepEqual(faultsOf(one, others), [])
 })

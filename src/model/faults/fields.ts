@@ -1,13 +1,23 @@
 /** Faults of single fields: their names, options that do not fit their kinds, and initial values. */
-import { own } from '#base/object.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, own } from '#base/object.ts'
 import { computedFault, fieldsIn } from '#model/computed.ts'
+import { viewer } from '#model/condition.ts'
 import type { Entity } from '#model/entity.ts'
 import { isGraphqlType, isReserved } from '#model/faults/names.ts'
 import type { CheckedEntity, Faults } from '#model/faults/relations.ts'
-import { isStricter } from '#model/faults/routes.ts'
+import { callersOf, isStricter } from '#model/faults/routes.ts'
 import { type Field, isDerived, mostCharacters } from '#model/field.ts'
 import { columnName, longestName, valuesName } from '#model/names.ts'
-import { isByRow, isForAll, isSameRule } from '#model/policy.ts'
+import {
+  alternativesOf,
+  anyone,
+  isByRow,
+  isForAll,
+  isSameRule,
+  type Rule,
+  type SimpleRule,
+} from '#model/policy.ts'
 import { isEnumValue, isStorable } from '#model/values.ts'
 
 /** Whether the field's own rule accepts an initial value unchanged, in the form that the APIs have. */
@@ -82,6 +92,36 @@ const initialFault = (self: Entity, field: Field): string | undefined | false =>
   )
 }
 
+/** Whether all who may read what is kept of a row may read each row below it that counts, by the form of the rules. */
+const isSeenBelow = (
+  { policy }: Entity,
+  child: Entity,
+  by: string,
+  { kept, readableBy }: Field,
+): boolean => {
+  const ups = Object.entries(child.relations).filter(([, to]) => to.kind === 'one' && to.by === by)
+  const up = [by, ...ups.map(([key]) => key)]
+  const isSaid = (known: readonly object[], [key, said]: readonly [string, unknown]) =>
+    known.some(one => isDeepStrictEqual(own({ ...one }, key), said))
+  const isSeen = (...callers: readonly SimpleRule[]) =>
+    alternativesOf(child.policy.read ?? anyone).some(one => {
+      const above = callers.map(({ before = {} }) => before)
+      const follows = ([key, said]: readonly [string, unknown]): boolean => {
+        const other = said === viewer ? { id: viewer } : said
+        const isAbove =
+          up.includes(key) &&
+          isObject(other) &&
+          Object.entries(other).every(part => isSaid(above, part))
+        return isAbove || isSaid([kept?.where ?? {}], [key, said])
+      }
+      const isOpen = callers.some(rule => !isStricter(callersOf(one), callersOf(rule)))
+      return isOpen && Object.entries(one.before ?? {}).every(follows)
+    })
+  return alternativesOf(policy.read ?? anyone).every(row =>
+    alternativesOf(readableBy).every(field => isSeen(row, field)),
+  )
+}
+
 /** The same of what the store keeps in it. */
 const keptFault = (
   entities: CheckedEntity['entities'],
@@ -91,7 +131,7 @@ const keptFault = (
 ): string | undefined | false => {
   const { kept, computed, unique, resetBy, settableBy, readableBy } = field
   if (!kept) return undefined
-  const { relation: name, of, as } = kept
+  const { relation: name, of, as, where = {} } = kept
   const what =
     as === 'count' && of === undefined ? `counts ${name}` : `is the mean of ${name}.${of}`
   const relation = own(self.relations, name)
@@ -104,16 +144,21 @@ const keptFault = (
     (!source || !['int', 'decimal'].includes(source.scalar) || isDerived(source))
   )
     return `${what}, which is no number of its own: name an int() or a decimal()`
-  const by = own(child.fields, relation.by)
+  if (child.view) return `${what}, rows of a view, of whose changes nothing is told: leave it out`
+  for (const [name, value] of Object.entries(where)) {
+    const one = own(child.fields, name)
+    if ((!one?.values && one?.scalar !== 'flag') || 'fault' in one.rule(value))
+      return `${what} where ${name} is ${JSON.stringify(value)}: name a choice or a flag of ${relation.to}, and a value of it`
+  }
   const { read } = self.policy
-  const fewer = [child.policy.read, source?.readableBy, by?.readableBy].find(
-    rule =>
-      rule &&
-      (isByRow(rule) || (isStricter(rule, readableBy) && (!read || isStricter(rule, read)))),
-  )
-  if (fewer && isByRow(fewer))
-    return `${what}, whose rows not everybody sees: let them be read by all who may read them at all, or leave it out`
-  if (fewer) return `${what}, which fewer may read: give what it keeps the same readableBy`
+  const isLess = (rule: Rule) =>
+    isByRow(rule) || (isStricter(rule, readableBy) && (!read || isStricter(rule, read)))
+  const looked = [relation.by, ...(of === undefined ? [] : [of]), ...Object.keys(where)]
+  const isHidden = !isSeenBelow(self, child, relation.by, field)
+  if (isHidden && isByRow(child.policy.read))
+    return `${what}, some of which are hidden from readers of it: let where say what those are that all its readers see, such as where: { state: 'public' }, narrow its readableBy, or count what each caller sees by totalCount and aggregate`
+  if (isHidden || looked.some(key => isLess(own(child.fields, key)?.readableBy ?? anyone)))
+    return `${what}, which fewer may read: give what it keeps the same readableBy`
   if (`${self.table}_${columnName(key)}_kept_insert`.length > longestName)
     return `is kept by triggers whose names would have more than ${longestName} letters: use shorter names`
   if (self.appendOnly) return `${what}, and its rows are never changed: leave it out, or appendOnly`
@@ -333,6 +378,7 @@ const textBytes = (fields: Readonly<Record<string, Field>>): number =>
 const beyondView = ({ fields, rest, graphql, policy, ...self }: Entity): readonly string[] => {
   const has = {
     counted: self.counted !== null,
+    'counts and means': Object.values(fields).some(({ kept }) => kept !== undefined),
     sets: self.sets.length > 0,
     indexes: self.indexes.length > 0,
     appendOnly: self.appendOnly,

@@ -43,7 +43,7 @@ export const isStricter = (rule: Rule, than: Rule): boolean => {
 }
 
 /** The callers of a rule, whatever the rows: of a new one each row says it. */
-const callersOf = (rule: Rule): Rule => ({
+export const callersOf = (rule: Rule): Rule => ({
   kind: 'any of',
   rules: alternativesOf(rule).map(({ before: _, after: __, byViewer, ...caller }) =>
     byViewer && caller.kind === 'anyone' ? signedIn : caller,
