@@ -89,7 +89,7 @@ export const parseQuery = (text: string) => {
   /** Its value; undefined if none is given, or one that no database takes. */
   const get = (name: string): string | undefined => {
     const values = given.get(name) ?? []
-    if (values.length > 1) fault(name, 'must be given once')
+    if (values.length > 1) fault(name, 'must be given once; a list has commas between its values')
     const [[, value] = []] = values
     checkUtf8(text, name, value)
     if (value === undefined || isStorable(value)) return value

@@ -233,7 +233,7 @@ for (const on of engines)
       ['sise[gte]=4', 'sise[gte]', /did you mean size\[gte\]\?/],
       ['size[gtee]=4', 'size[gtee]', /did you mean size\[gte\]\?/],
       ['size[gte]=x', 'size[gte]', /must be a whole number/],
-      ['size[gte]=1&size[gte]=2', 'size[gte]', /must be given once/],
+      ['size[gte]=1&size[gte]=2', 'size[gte]', /must be given once; a list has commas/],
       ['price=a', 'price', /must be a number/],
       ['madeAt[lt]=yesterday', 'madeAt[lt]', /ISO 8601/],
       ['day[lt]=yesterday', 'day[lt]', /must be a day/],
