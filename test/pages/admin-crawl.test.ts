@@ -11,7 +11,7 @@ import { create } from '../generated/requests.ts'
 import { modelFor, serveWithMembers } from '../generated/serve.ts'
 import { subjects } from '../generic/contents.ts'
 import { type AdminVisit, visitAdmin } from '../support/admin.ts'
-import { closePages, faultsOfMany, onPort, openBrowser, skipped } from '../support/browser.ts'
+import { closePages, faultsOf, onPort, openBrowser, skipped } from '../support/browser.ts'
 import { asOf, type Filled, filled } from '../support/filled.ts'
 import { isPlanned, rounds, usualSeed } from '../support/rounds.ts'
 import { isShort } from '../support/short.ts'
@@ -65,8 +65,6 @@ const offeredBy = async ({ page }: AdminVisit): Promise<readonly string[]> => {
   return [...buttons, ...entries].map(text => text.replace(/\s*Ctrl S$/, '').trim())
 }
 
-const faultsOf = faultsOfMany()
-
 /** Crawls of an admin in one page, by one caller after another: each opens all its screens, and tells the faults of each. */
 const crawlOf = (origin: string) => {
   let visit: Promise<AdminVisit> | undefined
@@ -80,19 +78,15 @@ const crawlOf = (origin: string) => {
       await page.emulateMedia({ colorScheme: screen.colorScheme })
       await become(caller.token)
     }
-    await openScreens(visited, caller, screen)
+    await openScreens(visited, caller)
   }
 }
 
-const openScreens = async (
-  visited: AdminVisit,
-  { read }: Caller,
-  screen: (typeof screens)[number],
-): Promise<void> => {
+const openScreens = async (visited: AdminVisit, { read }: Caller): Promise<void> => {
   const model: Model = await read('/admin/model.json')
   const { page, faults, foreign, go } = visited
   const look = async (place: string) =>
-    assert.deepEqual([...faults, ...(await faultsOf(page, screen))], [], place)
+    assert.deepEqual([...faults, ...(await faultsOf(page))], [], place)
   const open = async (place: string) => {
     await go(place)
     assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1, place)

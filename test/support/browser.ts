@@ -1,5 +1,4 @@
 /** A real browser for tests of the pages: Chromium, without a window and without the rest of the network. */
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after } from 'node:test'
@@ -112,21 +111,6 @@ export const faultsOf = async (page: Page): Promise<readonly string[]> => {
     return violations.map(({ id, nodes }) => id + ': ' + nodes[0].html.slice(0, 120))
   })()`)
   return [...found, ...(await widthFaultsOf(page))]
-}
-
-/**
- * The same for pages of which many are alike: axe judges by the markup, so one that differs in its digits alone from a page that was
- * looked at on such a screen is not given to it again.
- */
-export const faultsOfMany = () => {
-  const seen = new Set<string>()
-  return async (page: Page, screen: object): Promise<readonly string[]> => {
-    const markup = (await page.content()).replaceAll(/\d+/g, '0')
-    const known = createHash('sha1').update(JSON.stringify(screen)).update(markup).digest('hex')
-    if (seen.has(known)) return widthFaultsOf(page)
-    seen.add(known)
-    return faultsOf(page)
-  }
 }
 
 /** What is served on a port of its own, until it is closed. */
