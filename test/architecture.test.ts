@@ -449,7 +449,7 @@ const mostLines: Readonly<Record<string, number>> = {
   'kit/': 7157,
   'content/': 2726,
   // TypeScript within 5,000 and style within 1,200.
-  'admin/': 6162,
+  'admin/': 6161,
 }
 
 const budgetFaults = (

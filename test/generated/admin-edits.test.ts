@@ -12,7 +12,7 @@ import {
   saveOver,
 } from '../../admin/changes.ts'
 import { csvOf, importedOf, rowsOf, textOf } from '../../admin/csv.ts'
-import type { Entity, Field, Model, Row } from '../../admin/model.ts'
+import { columnsOf, type Entity, type Field, type Model, type Row } from '../../admin/model.ts'
 import { numbersOf } from '../../admin/words.ts'
 import type { Draw } from '../operations.ts'
 import { forAllTests } from '../support/fixture.ts'
@@ -424,4 +424,10 @@ test('a file is read in the encoding that it begins with, and it is said where t
   assert.deepEqual(textOf(bytes(latin)), { text: 'Töpfe', isGuessed: true })
   assert.throws(() => textOf(bytes([0xef, 0xbb, 0xbf], latin)))
   assert.throws(() => textOf(bytes([0xff, 0xfe], wide, [0])))
+})
+
+test('a list shows the state of its rows, however late the model has it', () => {
+  const fields = [...'abcdef'].map(name => ({ name, kind: 'text' }))
+  const entity = { title: 'b', fields: [...fields, { name: 'state', kind: 'choice' }] }
+  assert.deepEqual(columnsOf(entity as never), ['b', 'state', 'a', 'c', 'd', 'e'])
 })

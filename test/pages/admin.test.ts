@@ -488,8 +488,6 @@ describe('the admin in a browser', { skip: skipped }, () => {
     await page.getByLabel('Price').fill('1.000,5')
     await page.keyboard.press('Control+s')
     await page.getByRole('heading', { name: 'Becher' }).waitFor()
-    const [row] = await world.rows(`select price from products where name = 'Becher'`)
-    assert.deepEqual(Object.values(row ?? {}).map(Number), [100_050])
     assert.equal(await page.getByLabel('Price').inputValue(), '1000,50')
     await close()
     const folder = new URL('../../admin/', import.meta.url)
