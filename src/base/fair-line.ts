@@ -3,6 +3,7 @@
 /** An empty line. What one caller adds keeps its order, and the caller whose turn was longest ago is next. */
 export const createFairLine = <Item>() => {
   const turns = new Map<string, Set<Item>>()
+  let last = ''
   let size = 0
   return {
     add: (caller: string, item: Item): void => {
@@ -18,11 +19,15 @@ export const createFairLine = <Item>() => {
     },
     /** Takes out the next one. */
     next: (): Item | undefined => {
+      // Who came since the last turn goes before the caller who had it.
+      const more = turns.get(last)
+      turns.delete(last)
+      if (more) turns.set(last, more)
       for (const [caller, own] of turns)
         for (const item of own) {
           own.delete(item)
-          turns.delete(caller)
-          if (own.size > 0) turns.set(caller, own)
+          if (own.size === 0) turns.delete(caller)
+          last = caller
           size--
           return item
         }
