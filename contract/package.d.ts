@@ -1685,7 +1685,7 @@ const allowedTags: (header: string | undefined) => "any" | readonly string[] | u
 const and: (conditions: readonly Sql[]) => Sql;
 const anyone: CallerWord;
 const ask: ({ session, dialect }: OpenStore, piece: Sql) => Promise<Rows>;
-const avg: (path: string, { where, ...options }?: KeptOptions) => Field;
+const avg: (path: string, options?: KeptOptions) => Field;
 const bytes: (options?: FieldOptions<never, never> | undefined) => Field;
 const change: (entity: string, rows: StepRows, values: StepValues, options?: StepOptions & PutOptions) => DeclaredStep;
 const changedSince: (what: string, why?: string) => ApiError;
@@ -1712,7 +1712,7 @@ const computed: (options: {
     from: Formula;
 }) => Field;
 const conditionOf: (writing: Writing, entityName: string, rule: Rule | undefined) => Sql;
-const count: (relation: string, { where, ...options }?: KeptOptions) => Field;
+const count: (relation: string, options?: KeptOptions) => Field;
 const created: (options?: FilledOptions & Pick<FieldOptions, 'nullable'>) => Field;
 const dangling: (store: ContentStore, entity: Entity, values: Values) => Promise<readonly FieldFault[]>;
 const date: (options?: TextOptions | undefined) => Field;

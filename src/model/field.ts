@@ -731,11 +731,12 @@ export const computed = (options: { as: Field; from: Formula }): Field => {
 type KeptOptions = FilledOptions & { readonly where?: Readonly<Record<string, string | boolean>> }
 
 /** How many rows a relation leads to, kept by the store with each change of them. */
-export const count = (relation: string, { where, ...options }: KeptOptions = {}): Field => {
+export const count = (relation: string, options?: KeptOptions): Field => {
+  const { where, ...rest } = options ?? {}
   named('count', relation, "the name of a relation first, such as count('reviews')")
   const most = Number.MAX_SAFE_INTEGER
   return {
-    ...int({ ...fixed, ...options, min: 0, max: most, initial: { value: 0 } }),
+    ...int({ ...fixed, ...rest, min: 0, max: most, initial: { value: 0 } }),
     kept: { relation, as: 'count', where },
   }
 }
@@ -744,10 +745,11 @@ export const count = (relation: string, { where, ...options }: KeptOptions = {})
  * The mean of a field of the rows that a relation leads to, as `avg('reviews.rating')`, kept by the store: with four decimals more than
  * that, half away from zero; null without rows.
  */
-export const avg = (path: string, { where, ...options }: KeptOptions = {}): Field => {
+export const avg = (path: string, options?: KeptOptions): Field => {
+  const { where, ...rest } = options ?? {}
   named('avg', path, "a relation and a field of it first, such as avg('reviews.rating')")
   const [relation = '', of = ''] = path.split('.')
-  const mean = decimal({ ...fixed, ...options, nullable: true, scale: 0, min: 0, max: 0 })
+  const mean = decimal({ ...fixed, ...rest, nullable: true, scale: 0, min: 0, max: 0 })
   return { ...mean, kept: { relation, of, as: 'mean', where } }
 }
 

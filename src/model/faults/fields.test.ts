@@ -264,6 +264,8 @@ areTold({
     ],
   'book.lent counts loans where isOpen is "yes": name a choice or a flag of loan, and a value of it':
     counting({ where: { isOpen: 'yes' } }, anyone),
+  'book.lent counts loans where it is null: name a choice or a flag of loan, and a value of it':
+    counting({ where: null as never }, anyone),
   "book.cover accepts no file: give it media types, as accept: ['image/png']": withFields({
     cover: file({ accept: [], max: '1 MB', nullable: true }),
   }),

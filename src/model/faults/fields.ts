@@ -145,7 +145,9 @@ const keptFault = (
   )
     return `${what}, which is no number of its own: name an int() or a decimal()`
   if (child.view) return `${what}, rows of a view, of whose changes nothing is told: leave it out`
-  for (const [name, value] of Object.entries(where)) {
+  for (const [name, value] of isObject(where)
+    ? Object.entries(where)
+    : ([['it', where]] as const)) {
     const one = own(child.fields, name)
     if ((!one?.values && one?.scalar !== 'flag') || 'fault' in one.rule(value))
       return `${what} where ${name} is ${JSON.stringify(value)}: name a choice or a flag of ${relation.to}, and a value of it`
