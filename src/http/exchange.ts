@@ -30,7 +30,14 @@ import {
   traceOf,
   traceparentOf,
 } from '#http/request.ts'
-import { anonymous, type Conditions, judge, type Rule, type Viewer } from '#model/policy.ts'
+import {
+  anonymous,
+  type Conditions,
+  callerOf,
+  judge,
+  type Rule,
+  type Viewer,
+} from '#model/policy.ts'
 import type { Observe, RequestEvent, RequestStats } from '#observe.ts'
 
 /** The part of the service around both APIs, from the configuration. */
@@ -268,7 +275,7 @@ const inTurn = (
     run: requests.hasSubscribers ? AsyncLocalStorage.bind(run) : run,
     shed,
     isWrite,
-    ...(isWrite && { caller: edge.callerOf(exchange.c, exchange.viewer) }),
+    caller: isWrite ? callerOf(exchange.viewer) : undefined,
     isReceiving: isWrite && !exchange.c.get('body') && announcesBody(exchange.c),
   })
   return promise

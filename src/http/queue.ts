@@ -8,8 +8,8 @@ export type QueuedRequest = {
   readonly shed: (isLast?: boolean) => void
   /** Whether it may change something. */
   readonly isWrite?: boolean
-  /** Whose write it is. */
-  readonly caller?: string
+  /** Whose write it is, by the name that its jobs have; absent without a token. */
+  readonly caller?: string | undefined
   /** Whether its body has yet to come: how long it takes says nothing of what writes cost. */
   readonly isReceiving?: boolean
 }
@@ -27,6 +27,8 @@ export type QueueLimits = {
   readonly wait: number
   /** The same of a write, to its answer; one that would wait longer is refused when it comes. */
   readonly writeWait: number
+  /** Whether the store does the writes of callers in turns; else as they come. */
+  readonly takesTurns?: boolean
   /** How many reads, and how many writes, may wait; those above that are refused. */
   readonly size: number
 }
@@ -89,18 +91,18 @@ const meanHolds = 10_000
  * Counts the writes that were begun and not answered yet, and measures the time from one answer to the next while many wait, without
  * that in which the answered one had not come: nobody may have asked for anything then. One measurement counts as a quarter of the longest wait at most: a stop of the process says little of what writes cost.
  */
-const createWriteMeter = (writeWait: number, now: () => number) => {
+const createWriteMeter = (writeWait: number, takesTurns: boolean, now: () => number) => {
   const byCaller = new Map<string, number>()
   let unanswered = 0
   let time = 0
   let count = 0
   let last = 0
   return {
-    began: (caller = '') => {
+    began: ({ caller = '' }: QueuedRequest) => {
       byCaller.set(caller, (byCaller.get(caller) ?? 0) + 1)
       if (++unanswered === manyWrites) last = now()
     },
-    answered: (since: number, caller = '') => {
+    answered: (since: number, { caller = '' }: QueuedRequest) => {
       const at = now()
       if (unanswered >= manyWrites) {
         const decay = 1 - 1 / lately
@@ -113,11 +115,11 @@ const createWriteMeter = (writeWait: number, now: () => number) => {
       if (left > 0) byCaller.set(caller, left)
       else byCaller.delete(caller)
     },
-    /** Whether one more of a caller would be answered too late: callers take turns, so as many of each other go before it as it has itself. */
-    isTooMuch: (caller = ''): boolean => {
+    /** Whether one more would be answered too late: where callers take turns, as many of each other go before it as its caller has. */
+    isTooMuch: ({ caller = '' }: QueuedRequest): boolean => {
       if (unanswered < manyWrites || count < enough || now() - last > meanHolds) return false
       const most = writeWait / (time / count)
-      if (unanswered <= most) return false
+      if (unanswered <= most || !takesTurns) return unanswered > most
       const own = (byCaller.get(caller) ?? 0) + 1
       let before = 0
       for (const many of byCaller.values()) before += Math.min(many, own)
@@ -136,12 +138,12 @@ const createWriteMeter = (writeWait: number, now: () => number) => {
  * answered in time is decided when it comes, as its caller would rather wait than try again.
  */
 export const createQueue = (
-  { wait, writeWait, size: most }: QueueLimits,
+  { wait, writeWait, takesTurns = false, size: most }: QueueLimits,
   { now, later }: LoopClock = usualClock,
 ): Queue => {
   const reads: WaitingLine = { all: [], first: 0 }
   const writes: WaitingLine = { all: [], first: 0 }
-  const meter = createWriteMeter(writeWait, now)
+  const meter = createWriteMeter(writeWait, takesTurns, now)
   let isScheduled = false
   let isBehind = false
   let hasNewcomers = false
@@ -185,7 +187,7 @@ export const createQueue = (
       const { request, since } = write
       const result = started - since > writeWait ? request.shed() : request.run()
       if (request.isReceiving) continue
-      const answered = () => meter.answered(since, request.caller)
+      const answered = () => meter.answered(since, request)
       if (result instanceof Promise) result.then(answered, answered)
       else answered()
     } while (now() - started <= slice)
@@ -203,8 +205,8 @@ export const createQueue = (
   }
   const enter = (request: QueuedRequest) => {
     if (request.isWrite) {
-      if (lengthOf(writes) >= most || meter.isTooMuch(request.caller)) return request.shed()
-      if (!request.isReceiving) meter.began(request.caller)
+      if (lengthOf(writes) >= most || meter.isTooMuch(request)) return request.shed()
+      if (!request.isReceiving) meter.began(request)
       writes.all.push({ request, since: now() })
     } else {
       // Those above the size wait to be refused, and there is a bound to them too.

@@ -54,7 +54,8 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
         })
   const { DUET_QUEUE_WAIT: wait, DUET_WRITE_WAIT: writeWait, DUET_QUEUE_SIZE } = values
   const size = Math.ceil(DUET_QUEUE_SIZE / (tally?.('connections').threads ?? 1))
-  const queue = createQueue({ wait, writeWait, size })
+  const takesTurns = config.store.kind === 'sqlite'
+  const queue = createQueue({ wait, writeWait, takesTurns, size })
   const connections = createConnections(queue, { held: size, rest: wait })
   const memory = createMemory({ cached: values.DUET_CACHE }, tally)
   const origins = values.DUET_CORS_ORIGINS
