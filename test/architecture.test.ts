@@ -445,7 +445,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_857,
+  'src/': 53_861,
   'kit/': 7157,
   'content/': 2726,
   // TypeScript within 5,000 and style within 1,200.

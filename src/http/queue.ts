@@ -121,8 +121,7 @@ const createWriteMeter = (writeWait: number, takesTurns: boolean, now: () => num
       const most = writeWait / (time / count)
       if (unanswered <= most || !takesTurns) return unanswered > most
       const own = (byCaller.get(caller) ?? 0) + 1
-      let before = 0
-      for (const many of byCaller.values()) before += Math.min(many, own)
+      const before = byCaller.values().reduce((sum, many) => sum + Math.min(many, own), 0)
       return before > most
     },
   }

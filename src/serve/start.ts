@@ -54,8 +54,7 @@ export const serveOn = async ({ config, content, socket }: Program, service: Ope
         })
   const { DUET_QUEUE_WAIT: wait, DUET_WRITE_WAIT: writeWait, DUET_QUEUE_SIZE } = values
   const size = Math.ceil(DUET_QUEUE_SIZE / (tally?.('connections').threads ?? 1))
-  const takesTurns = config.store.kind === 'sqlite'
-  const queue = createQueue({ wait, writeWait, takesTurns, size })
+  const queue = createQueue({ wait, writeWait, size, takesTurns: config.store.kind === 'sqlite' })
   const connections = createConnections(queue, { held: size, rest: wait })
   const memory = createMemory({ cached: values.DUET_CACHE }, tally)
   const origins = values.DUET_CORS_ORIGINS
