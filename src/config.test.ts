@@ -155,7 +155,7 @@ test('an unknown name that is like no setting is told with the place where they 
     ])
   const issuer = 'DUET_OIDC_GOOGLE_ISSUER'
   assert.deepEqual(faultsOf({ [issuer]: 'https://accounts.google.com' }), [
-    `${issuer} is not a setting, as DUET_OIDC does not name its provider`,
+    `${issuer} is not a setting of a provider that DUET_OIDC names; docs/settings.md lists them all`,
   ])
 })
 

@@ -73,9 +73,8 @@ const unknown = (name: string, names: readonly string[]): string => {
     return `${name} is not a setting; if Kubernetes made it from a Service, set enableServiceLinks: false`
   const meant = settingMeant(name.toUpperCase(), names)
   if (meant !== undefined) return `${name} is not a setting; did you mean ${meant}?`
-  return /^DUET_OIDC_/i.test(name)
-    ? `${name} is not a setting, as DUET_OIDC does not name its provider`
-    : `${name} is not a setting; ${documents}/settings.md lists them all`
+  const ofProvider = /^DUET_OIDC_/i.test(name) ? ' of a provider that DUET_OIDC names' : ''
+  return `${name} is not a setting${ofProvider}; ${documents}/settings.md lists them all`
 }
 
 type ConfigEnvironment = Readonly<Record<string, string | undefined>>
