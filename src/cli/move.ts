@@ -206,10 +206,11 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
     const target = await openTarget(connection, historyOf('postgres', content))
     try {
       const own = contentTables(content.entities)
-      await target.prepare(own)
+      await target.check(own)
       // Before the rows: where they are there, no other move is made.
       place = await movedFiles(config, content, values.files)
-      // Only now: until both places are found good, the release of before may serve the source again.
+      // That may have taken hours. Until both places are found good, the release of before may serve the source again.
+      await target.prepare(own)
       await store.migrate()
       await withOpened(store.session('filling'), async session => {
         const source = { ...session, dialect: store.dialect }

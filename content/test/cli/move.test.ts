@@ -270,11 +270,12 @@ test('a move is refused while either side is served, into what has content, and 
   assert.match(toServed.stderr, /^duet: another Duet is connected to the target: stop it first/)
   await there.end()
 
+  const client = await connected(target.url)
+  await client.query(earlier)
   const nowhere = await command([...move, '--files', `${source.file}/files`], source.settings)
   assert.match(nowhere.stderr, /leads through a file/)
-  const client = await connected(target.url)
   await client.query(
-    `${earlier}; insert into users (name, email, email_key, created_at) values ('Ada', 'a@x', 'a@x', 0)`,
+    "insert into users (name, email, email_key, created_at) values ('Ada', 'a@x', 'a@x', 0)",
   )
   await client.end()
   const toUsed = await command(move, source.settings)

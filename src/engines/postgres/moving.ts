@@ -38,20 +38,25 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
         throw new Error(`the target has content already (${table}): name an empty database`)
     }
   }
+  /** Throws if it is served, or has rows in the tables of the content, as the wrong database may. */
+  const check = async (content: readonly MovedTable[]): Promise<void> => {
+    // The session of a killed process gets two seconds to end. Behind a pooler, connections outlive the processes that used them.
+    const others = sql`select 1 from pg_stat_activity
+      where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`
+    for (let tries = 20; options.prepare && (await run(others)).length > 0; tries--) {
+      if (tries === 0)
+        throw new Error('another Duet is connected to the target: stop it first, then move again')
+      await sleep(100)
+    }
+    await checkEmpty(content)
+  }
   return {
     ...session,
     dialect,
-    /** Brings it up to date; before that throws if it is served, or has rows in the tables of the content, as the wrong database may. */
+    check,
+    /** Brings it up to date, if it is still as `check` wants it. */
     prepare: async (content: readonly MovedTable[]): Promise<void> => {
-      // The session of a killed process gets two seconds to end. Behind a pooler, connections outlive the processes that used them.
-      const others = sql`select 1 from pg_stat_activity
-        where datname = current_database() and application_name = 'duet' and pid <> pg_backend_pid()`
-      for (let tries = 20; options.prepare && (await run(others)).length > 0; tries--) {
-        if (tries === 0)
-          throw new Error('another Duet is connected to the target: stop it first, then move again')
-        await sleep(100)
-      }
-      await checkEmpty(content)
+      await check(content)
       await migratePostgres(options, migrations)
     },
     /** Begins with these tables, which must be empty. */
