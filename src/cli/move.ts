@@ -210,7 +210,8 @@ export const run = async (args: readonly string[], content: Content): Promise<vo
       // Before the rows: where they are there, no other move is made.
       place = await movedFiles(config, content, values.files)
       // That may have taken hours. Until both places are found good, the release of before may serve the source again.
-      await target.prepare(own)
+      await target.check(own)
+      await target.migrate()
       await store.migrate()
       await withOpened(store.session('filling'), async session => {
         const source = { ...session, dialect: store.dialect }

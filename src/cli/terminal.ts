@@ -67,10 +67,8 @@ const noTemporary = ({ code, path = '' }: SystemError) =>
 const another = 'name another path, that of the store in DUET_DATABASE_URL'
 const elsewhere = `${another}; or give this user the right to it`
 
-const lacking: Readonly<Record<string, string>> = {
-  scandir: 'folder',
-  mkdir: 'place for a folder',
-}
+/** What there is none of, by the call that says so; else a file. */
+const lacking: Record<string, string> = { scandir: 'folder', mkdir: 'place for a folder' }
 
 /** Messages for system errors, with the subject and the remedy that the system's own leave out. */
 const remedies: Readonly<Record<string, (error: SystemError) => string>> = {

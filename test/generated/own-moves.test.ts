@@ -38,7 +38,7 @@ test('append-only rows are moved with their references to rows of a later batch'
   const target = await openTarget(commandConnection(url, true), historyFor('postgres', entities))
   // Two rows are a batch: the first refers to one beside it, the next one to a later one.
   const tables = contentTables(entities).map(table => ({ ...table, page: 2 }))
-  await target.prepare(tables)
+  await target.migrate()
   const rows = [
     [5, null],
     [4, 4],

@@ -369,7 +369,7 @@ test('imported rows are found, exports leave words out, and moved rows keep them
     const { url } = await freshDatabase()
     const target = await openTarget(commandConnection(url, true), historyFor('postgres', searched))
     const tables = contentTables(model.entities)
-    await target.prepare(tables)
+    await target.migrate()
     await filling(service.store, async ({ session, dialect }) => {
       const source = { ...session, dialect }
       await target.transaction(async () => {

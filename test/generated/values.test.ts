@@ -370,7 +370,7 @@ test('what a store computes and keeps is as it was after a move to PostgreSQL', 
   const history = historyFor('postgres', entities)
   const target = await openTarget(commandConnection(url, true), history)
   const tables = contentTables(withKept(entities))
-  await target.prepare(tables)
+  await target.migrate()
   const text = 'select id, total, label, grade_count, average, revision from orders order by id'
   const rows = await filling(store, async ({ session, dialect }) => {
     const source = { ...session, dialect }

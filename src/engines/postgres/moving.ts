@@ -54,11 +54,7 @@ export const openTarget = async (options: ConnectionOptions, migrations: readonl
     ...session,
     dialect,
     check,
-    /** Brings it up to date, if it is still as `check` wants it. */
-    prepare: async (content: readonly MovedTable[]): Promise<void> => {
-      await check(content)
-      await migratePostgres(options, migrations)
-    },
+    migrate: () => migratePostgres(options, migrations),
     /** Begins with these tables, which must be empty. */
     begin: async (tables: readonly MovedTable[]): Promise<void> => {
       // The source may take long for a page, or to be compared.
