@@ -39,8 +39,8 @@ const groupsOf = ({ fields, charts }: Entity): Group[] => {
     fields
       .filter(fits)
       .slice(0, 1)
-      .map(({ name }): NonNullable<Entity['charts']>[number] => ({ group: name }))
-  const wanted = charts ?? [
+      .map(({ name: group }) => ({ group }))
+  const wanted: NonNullable<typeof charts> = charts ?? [
     ...first(({ kind, where, name }) => kind === 'time' && where && /^created/.test(name)),
     ...first(({ kind, where }) => kind === 'choice' && where),
   ]

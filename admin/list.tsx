@@ -141,7 +141,7 @@ const FieldDialog = ({
             </select>
           </label>
         )}
-        <div className="labelled">
+        <div className="field">
           <span>{t('Value')}</span>
           <ValueInput
             field={onAdd ? { ...field, nullable: false } : field}

@@ -178,9 +178,9 @@ export const ImportDialog = ({ entity, onClose }: { entity: Entity; onClose: () 
           />
         )}
         {faults.length > 0 && (
-          <table className="table faults">
+          <table className="table">
             <caption>
-              <span role="alert">
+              <span role="alert" className="fault">
                 {t('Faults: {count}.', { count: faults.length })}{' '}
                 {faults.some(({ isLost }) => isLost)
                   ? t(

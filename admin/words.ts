@@ -40,6 +40,7 @@ const german: Record<string, string> = {
   'This is not JSON yet.': 'Das ist noch kein JSON.',
   'This token is refused: take a new one. The service says: {message}':
     'Dieses Token wird abgelehnt: Nehmen Sie ein neues. Der Dienst sagt: {message}',
+  'At most 15 digits of a number are kept.': 'Von einer Zahl bleiben höchstens 15 Ziffern.',
   'This is not a number: write it like {example}.':
     'Das ist keine Zahl: Schreiben Sie sie wie {example}.',
   'Those with * are needed.': 'Die mit * sind nötig.',

@@ -620,10 +620,11 @@ describe('an editor in the admin', { skip: skipped }, () => {
     // The form is done with: the back key leads to the list.
     await editor.page.goBack()
     await editor.page.getByRole('link', { name: 'Breads' }).click()
-    // One without a list is left for the start.
+    // One without a list is left for the start, and one without a page of its own is not led to.
     await editor.page.route('**/admin/model.json', async route => {
       const json = await (await route.fetch()).json()
-      json.entities.find(({ name }: { name: string }) => name === 'tag').may.list = 'no'
+      for (const { name, may } of json.entities)
+        Object.assign(may, name === 'tag' ? { list: 'no' } : { one: false })
       await route.fulfill({ json })
     })
     await editor.page.reload()
@@ -631,6 +632,9 @@ describe('an editor in the admin', { skip: skipped }, () => {
     await editor.page.getByRole('menuitem', { name: 'Delete…' }).click()
     await editor.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await editor.page.waitForURL(/#\/$/)
+    await editor.go(`review/create?recipeId=${(await make('Not led to')).id}`)
+    await editor.page.getByRole('button', { name: 'Clear Recipe' }).waitFor()
+    assert.equal(await editor.page.getByRole('link', { name: 'Open Recipe' }).count(), 0)
     assert.equal((await world.rows(`select id from tags where name = 'Breads'`)).length, 0)
     await editor.close()
     const { page, go, close } = await open()
