@@ -272,22 +272,24 @@ test('a value that is computed or kept later is that of the rows which are there
 
 test('a count of the rows that all may see, and the revision beside it, tell nothing of the others', async t => {
   const relations = { grades: many('grade', 'orderId') }
-  const n = count('grades', { where: { isOpen: true } })
-  const read = [anyone.where({ isOpen: true }), role('user')]
+  const seen = { state: "a'$$" }
+  const n = count('grades', { where: seen })
+  const read = [anyone.where(seen), role('user')]
+  const state = choice([seen.state, 'hidden'])
   const model = {
     member,
     order: open('orders', { name: text({ max: 9 }), n }, { relations }),
-    grade: open('grades', grade.fields, { policy: { ...bySignedIn, read } }),
+    grade: open('grades', { ...grade.fields, state }, { policy: { ...bySignedIn, read } }),
   }
   for (const on of engines) {
     const { store, ask, close } = await serveWithMembers(model, on, 'Ada', 'Ben')
     t.after(close)
     for (const [line, body, expected] of [
       ['POST /api/orders', { name: 'a' }, [0, 1]],
-      ['POST /api/grades', { orderId: 1, isOpen: false }, [0, 1]],
+      ['POST /api/grades', { orderId: 1, state: 'hidden' }, [0, 1]],
       ['PATCH /api/grades/1', { points: 1 }, [0, 1]],
-      ['PATCH /api/grades/1', { isOpen: true }, [1, 2]],
-      ['PATCH /api/grades/1', { isOpen: false }, [0, 3]],
+      ['PATCH /api/grades/1', seen, [1, 2]],
+      ['PATCH /api/grades/1', { state: 'hidden' }, [0, 3]],
       ['DELETE /api/grades/1', undefined, [0, 3]],
     ] as const) {
       await ask({ line, as: 'user', body })

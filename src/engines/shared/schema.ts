@@ -133,7 +133,11 @@ const keptOf = (entities: Entities, name: string): readonly Kept[] =>
       const holds = (row: string) =>
         Object.entries(where)
           .map(([key, value]) => {
-            const stored = typeof value === 'string' ? quoted(value) : Number(value)
+            // PostgreSQL would take two of these signs for the end of the trigger's function.
+            const stored =
+              typeof value === 'string'
+                ? quoted(value).replaceAll('$', () => "' || '$' || '")
+                : Number(value)
             return ` and ${row}${columnName(key)} = ${stored}`
           })
           .join('')

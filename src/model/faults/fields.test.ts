@@ -52,14 +52,17 @@ const loan = changed(author, {
   policy: { read: admin },
 })
 
+const mood = choice(['a', 'b'])
+const label = computed({ as: choice(['ax', 'bx']), from: { concat: ['mood', { text: 'x' }] } })
+
 /** A book that counts its loans, which are read by a rule. */
 const counting = (options: Parameters<typeof count>[1], read: DeclaredRule, ofBook?: Rule) => ({
   fields: { ...book.fields, lent: count('loans', { rest: false, ...options }) },
   relations: { ...book.relations, loans: many('loan', 'bookId') },
-  ...(ofBook && { policy: { ...book.policy, read: ofBook } }),
+  ...(ofBook && { policy: { ...book.policy, read: ofBook, update: ofBook } }),
   others: {
     loan: changed(loan, {
-      fields: { ...loan.fields, isOpen: flag() },
+      fields: { ...loan.fields, isOpen: flag(), mood, label },
       relations: { book: one('book', 'bookId') },
       policy: { read: ruleOf(read) },
     }),
@@ -250,21 +253,27 @@ areTold({
     }),
   'book.loans counts readers, and readers is no relation to many rows: name one of its entity':
     withFields({ loans: count('readers') }),
-  'book.lent counts loans, which fewer may read: give what it keeps the same readableBy': {
-    fields: { ...book.fields, lent: count('loans') },
-    relations: { ...book.relations, loans: many('loan', 'bookId') },
-    others: { loan },
-  },
-  "book.lent counts loans, some of which are hidden from readers of it: let where say what those are that all its readers see, such as where: { state: 'public' }, narrow its readableBy, or count what each caller sees by totalCount and aggregate":
+  'book.lent counts loans, which fewer may read: give what it keeps the same readableBy': [
+    counting({}, admin),
+    { ...counting({}, signedIn), policy: { ...book.policy, read: signedIn, enter: anyone } },
+    { ...counting({}, admin), policy: { ...book.policy, read: admin } },
+  ],
+  "book.lent counts loans, some of which are hidden from readers of it, among them those who update its row: let where say what those are that all its readers see, such as where: { state: 'public' }, narrow its readableBy, or count what each caller sees by totalCount and aggregate":
     [
       counting({}, [anyone.where({ isOpen: true }), admin]),
       counting({ where: { isOpen: false } }, [anyone.where({ isOpen: true }), admin]),
       counting({ where: { isOpen: true } }, [signedIn.where({ isOpen: true }), admin]),
       counting({}, anyone.where({ book: { title: 'a' } })),
+      {
+        ...counting({}, anyone.where({ book: { title: 'a' } })),
+        policy: { ...book.policy, read: anyone.where({ title: 'a' }) },
+      },
     ],
-  'book.lent counts loans where isOpen is "yes": name a choice or a flag of loan, and a value of it':
+  'book.lent counts loans where label is "ax": name a choice or a flag of loan that is not computed, and a value of it':
+    counting({ where: { label: 'ax' } }, anyone),
+  'book.lent counts loans where isOpen is "yes": name a choice or a flag of loan that is not computed, and a value of it':
     counting({ where: { isOpen: 'yes' } }, anyone),
-  'book.lent counts loans where it is null: name a choice or a flag of loan, and a value of it':
+  'book.lent counts loans where it is null: name a choice or a flag of loan that is not computed, and a value of it':
     counting({ where: null as never }, anyone),
   "book.cover accepts no file: give it media types, as accept: ['image/png']": withFields({
     cover: file({ accept: [], max: '1 MB', nullable: true }),
@@ -323,7 +332,12 @@ test('a count is of rows that all its readers may read, by the form of the rules
   for (const { others, ...one } of [
     counting({ readableBy: admin }, admin),
     counting({ where: isOpen }, [anyone.where(isOpen), admin]),
-    counting({}, signedIn.where({ book: { title: 'a' } }), signedIn.where({ title: 'a' })),
+    counting(
+      {},
+      signedIn.where({ book: { title: 'a' } }),
+      ruleOf([signedIn.where({ title: 'a' }), admin]),
+    ),
+    counting({ readableBy: nobody }, nobody),
     counting({ readableBy: own }, [anyone.where(isOpen), self('book.authorId')]),
   ])
     assert.deepEqual(faultsOf(one, others), [])

@@ -15,7 +15,10 @@ import {
   isByRow,
   isForAll,
   isSameRule,
+  nobody,
+  type Policy,
   type Rule,
+  ruleOf,
   type SimpleRule,
 } from '#model/policy.ts'
 import { isEnumValue, isStorable } from '#model/values.ts'
@@ -92,6 +95,15 @@ const initialFault = (self: Entity, field: Field): string | undefined | false =>
   )
 }
 
+/** The rule of all who are shown a row: a list's enter rule says it too, and who updates a row has it in the answer. */
+const shownBy = ({ read, enter, update }: Policy): Rule => {
+  const updated = alternativesOf(update ?? nobody).map(({ before, after = before, ...caller }) => ({
+    ...caller,
+    ...(after && { before: after }),
+  }))
+  return ruleOf([read ?? enter ?? nobody, ...(enter && !isByRow(read) ? [enter] : []), ...updated])
+}
+
 /** Whether all who may read what is kept of a row may read each row below it that counts, by the form of the rules. */
 const isSeenBelow = (
   { policy }: Entity,
@@ -104,7 +116,8 @@ const isSeenBelow = (
   const isSaid = (known: readonly object[], [key, said]: readonly [string, unknown]) =>
     known.some(one => isDeepStrictEqual(own({ ...one }, key), said))
   const isSeen = (...callers: readonly SimpleRule[]) =>
-    alternativesOf(child.policy.read ?? anyone).some(one => {
+    callers.some(({ kind }) => kind === 'nobody') ||
+    alternativesOf(child.policy.read ?? nobody).some(one => {
       const above = callers.map(({ before = {} }) => before)
       const follows = ([key, said]: readonly [string, unknown]): boolean => {
         const other = said === viewer ? { id: viewer } : said
@@ -115,9 +128,11 @@ const isSeenBelow = (
         return isAbove || isSaid([kept?.where ?? {}], [key, said])
       }
       const isOpen = callers.some(rule => !isStricter(callersOf(one), callersOf(rule)))
-      return isOpen && Object.entries(one.before ?? {}).every(follows)
+      // A superuser passes whatever the row.
+      const isForEach = callers.some(({ kind }) => kind === 'superuser')
+      return isOpen && (isForEach || Object.entries(one.before ?? {}).every(follows))
     })
-  return alternativesOf(policy.read ?? anyone).every(row =>
+  return alternativesOf(shownBy(policy)).every(row =>
     alternativesOf(readableBy).every(field => isSeen(row, field)),
   )
 }
@@ -149,16 +164,21 @@ const keptFault = (
     ? Object.entries(where)
     : ([['it', where]] as const)) {
     const one = own(child.fields, name)
-    if ((!one?.values && one?.scalar !== 'flag') || 'fault' in one.rule(value))
-      return `${what} where ${name} is ${JSON.stringify(value)}: name a choice or a flag of ${relation.to}, and a value of it`
+    if (
+      !one ||
+      (!one.values && one.scalar !== 'flag') ||
+      isDerived(one) ||
+      'fault' in one.rule(value)
+    )
+      return `${what} where ${name} is ${JSON.stringify(value)}: name a choice or a flag of ${relation.to} that is not computed, and a value of it`
   }
-  const { read } = self.policy
+  const shown = shownBy(self.policy)
   const isLess = (rule: Rule) =>
-    isByRow(rule) || (isStricter(rule, readableBy) && (!read || isStricter(rule, read)))
+    isByRow(rule) || (isStricter(rule, readableBy) && isStricter(rule, shown))
   const looked = [relation.by, ...(of === undefined ? [] : [of]), ...Object.keys(where)]
   const isHidden = !isSeenBelow(self, child, relation.by, field)
   if (isHidden && isByRow(child.policy.read))
-    return `${what}, some of which are hidden from readers of it: let where say what those are that all its readers see, such as where: { state: 'public' }, narrow its readableBy, or count what each caller sees by totalCount and aggregate`
+    return `${what}, some of which are hidden from readers of it, among them those who update its row: let where say what those are that all its readers see, such as where: { state: 'public' }, narrow its readableBy, or count what each caller sees by totalCount and aggregate`
   if (isHidden || looked.some(key => isLess(own(child.fields, key)?.readableBy ?? anyone)))
     return `${what}, which fewer may read: give what it keeps the same readableBy`
   if (`${self.table}_${columnName(key)}_kept_insert`.length > longestName)
