@@ -445,7 +445,7 @@ test('a page that lacks a room is told so', () => {
 
 /** The most lines that each house may have, tests apart. A house that grows beyond it says why in the commit that raises it. */
 const mostLines: Readonly<Record<string, number>> = {
-  'src/': 53_861,
+  'src/': 53_890,
   'kit/': 7157,
   'content/': 2726,
   // TypeScript within 5,000 and style within 1,200.
@@ -473,7 +473,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_493
+const mostTestLines = 89_510
 
 holds(
   'the tests keep to their budget of lines',
