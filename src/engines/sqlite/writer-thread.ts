@@ -130,7 +130,7 @@ type QueuedJob = {
   readonly client: Client
 }
 
-/** The jobs that wait. Each may take as long as `longestHeld`: who sends many holds up others for one of them. */
+/** The jobs that wait. Their callers take turns, as each may take as long as `longestHeld`. */
 type Queue = ReturnType<typeof createFairLine<QueuedJob>>
 
 /** Runs one job in a savepoint, so that its failure does not affect the others of its group. */
