@@ -90,7 +90,7 @@ export const keyQueriesOf = ({ idempotency }: Pick<Job, 'idempotency'>): number 
 }
 
 export type Job = {
-  /** Who asks for it, so that callers take turns; absent where the service itself or somebody without a token does. */
+  /** Who asks for it, so that callers take turns, of whom all without a token are one; absent where the service itself does, as for sign-in. */
   readonly caller?: string | undefined
   readonly steps: readonly Step[]
   /** Its own values, where its steps are those of all jobs of a form. */

@@ -59,7 +59,7 @@ export const commit = async (
   const { steps, own, together, makes, status, text, isolated } = command
   const [viewer = null, ...rest] = reading?.values ?? []
   const job: Job = {
-    caller: callerOf(command.viewer),
+    caller: callerOf(command.viewer) ?? 'anonymous',
     steps,
     own,
     together,
