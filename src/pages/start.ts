@@ -162,7 +162,8 @@ const pluralsOf = (model: Model, isShown: (entity: Entity) => boolean): string =
 export const tokenCommand = (content: WithViewers): string => {
   const { sub, role, claims } = developerOf(content)
   const whose = typeof sub === 'string' ? 'subject' : content.viewers.entity
-  const also = Object.keys(claims).length > 0 ? ` --claims '${JSON.stringify(claims)}'` : ''
+  const given = JSON.stringify(claims).replaceAll("'", "'\\''")
+  const also = given === '{}' ? '' : ` --claims '${given}'`
   return `${program} token --${whose} ${sub} --role ${role}${also}`
 }
 
