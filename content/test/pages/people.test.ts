@@ -225,7 +225,6 @@ describe('the pages of sign-in', { skip: skipped }, () => {
       )
       assert.partialDeepStrictEqual(session, { user: { id: '1' } })
       for (const [code, said] of [
-        ['Call+us+now', 'That did not work.'],
         ['Call_0900_12345_now', 'That did not work.'],
         ['passwordSet', 'That did not work.'],
         ['BLOCKED', 'This person is blocked and may not sign in.'],
@@ -244,6 +243,25 @@ describe('the pages of sign-in', { skip: skipped }, () => {
     } finally {
       await context.close()
     }
+  })
+
+  test('an account whose session ended elsewhere, or is too old for what is asked, leads to a new one', async () => {
+    const { page, close } = await visit(browser, await linkIn())
+    await page.waitForURL(`${origin}/`)
+    for (const [change, form, said] of [
+      ['update auth_sessions set created_at = 0', 'move', /sign in again first/],
+      ['delete from auth_sessions', 'rename', /^$/],
+    ] as const) {
+      await page.goto(`${origin}/account`)
+      await settled(page, '#account')
+      await world.change(`${change} returning id`)
+      await page.locator(`#${form} input`).fill('new@keys.example')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/signin\?returnTo=\/account/)
+      await settled(page, '#ask')
+      assert.match((await page.locator('#said').textContent()) ?? '', said)
+    }
+    await close()
   })
 
   test('an admin whose session ended in another tab keeps what was typed, and saves it once somebody signed in there', async () => {

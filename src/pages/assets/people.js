@@ -21,12 +21,13 @@ const ask = async (method, path, body, headers = {}) => {
   }
   const response = await fetch(path, sent)
   const told = await response.json().catch(() => null)
-  if (!response.ok)
-    throw new Refused(
-      told?.code ?? told?.error?.code,
-      told?.message ?? told?.detail ?? response.status,
-    )
-  return told
+  if (response.ok) return told
+  const code = told?.code ?? told?.error?.code
+  // An account without a session, or with one that is too old for this, leads to a new one.
+  const anew = code === 'STEP_UP_NEEDED' ? `&again=1&error=${code}` : ''
+  if ($('account') && (anew || response.status === 401))
+    location.assign(`/signin?returnTo=/account${anew}`)
+  throw new Refused(code, told?.message ?? told?.detail ?? response.status)
 }
 const auth = (method, path, body) => ask(method, `/auth${path}`, body)
 
