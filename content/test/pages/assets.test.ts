@@ -37,9 +37,8 @@ describe('assets', () => {
     assert.ok(bytes.equals(gunzipSync(await gzip.arrayBuffer())))
     const tags = [plain, brotli, gzip].map(({ headers }) => headers.get('etag'))
     assert.equal(new Set(tags).size, 3)
-    for (const { headers } of [plain, brotli, gzip]) {
+    for (const { headers } of [plain, brotli, gzip])
       assert.equal(headers.get('vary'), 'Accept-Encoding')
-    }
   })
 
   test('a caller who has the file gets 304 with the headers that a 200 would have', async () => {
