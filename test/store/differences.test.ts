@@ -17,6 +17,7 @@ import {
   choice,
   created,
   type Field,
+  flag,
   folded,
   id,
   int,
@@ -278,8 +279,11 @@ const cases: Readonly<Record<string, Case>> = {
     by: "alter table recipes add constraint slug_values check (slug <> 'x')",
     told: [`recipe.slug takes any value in the model, and its column only some: ${draft}`],
   },
-  'a column that is left over, never null and without a default': {
-    from: withFields({ place: int({ min: 0, max: 9, nullable: true }) }),
+  'a column that is left over, never null and without a default, beside that of a flag': {
+    from: withFields({
+      place: int({ min: 0, max: 9, nullable: true }),
+      fresh: flag({ initial: { value: 1 } }),
+    }),
     by: 'update recipes set place = 1; alter table recipes alter column place set not null',
     told: [
       `recipes.place has no field in recipe and takes no row without a value: give renamed to the field that it is now, or ${draft}`,

@@ -19,7 +19,7 @@ import {
 } from '#engines/shared/schema.ts'
 import type { Entity } from '#model/entity.ts'
 import { machineTables } from '#model/faults/names.ts'
-import type { Field } from '#model/field.ts'
+import { type Field, flag } from '#model/field.ts'
 import { indexesOf } from '#model/indexes.ts'
 import { columnName, type Entities, valuesName } from '#model/model.ts'
 import { dependenciesFirst } from '#model/references.ts'
@@ -286,6 +286,9 @@ const partDifferences = function* (
     checksIn(columnDdl(ddl, entities, entity, key)).map(({ text }) => gistOf(text)),
   )
   const kept = [...stored.columns.keys()].map(valuesName)
+  // That of a flag whose field is gone keeps no row out, and goes with its column.
+  for (const column of stored.columns.keys())
+    checks.push(...checksIn(ddl.checkOf(column, flag())).map(({ text }) => gistOf(text)))
   for (const [what, kind, names] of [
     ['trigger', 'trigger', stored.triggers.map(({ name }) => name)],
     ['rule', 'rule', stored.rules],
