@@ -104,7 +104,7 @@ export const serveFile = async (
 }
 
 /** How long an address holds, in milliseconds. */
-export const signedFor = 300_000
+const signedFor = 300_000
 
 /** The address of a file at that path, which holds five minutes from now; `key` is the store's. */
 export const signedAddress = (
