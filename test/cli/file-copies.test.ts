@@ -16,6 +16,7 @@ import { copyFiles, copyIn } from '#cli/files.ts'
 import { placeOf } from '#files/store.ts'
 import { commandsOf } from '../commands.ts'
 import { gallery, galleryRows, pdf } from '../support/gallery.ts'
+import { startS3 } from '../support/s3.ts'
 import { createWorld } from '../world.ts'
 
 const command = commandsOf('gallery', 'test/support/gallery.ts')
@@ -90,6 +91,16 @@ test('files are verified, backed up with their store, damaged, found so, and put
   assert.match(await duet(1, 'files', 'verify'), /cv "cv.pdf": its bytes are missing/)
   assert.match(await duet(0, 'restore', '--files', copy), /^copied 1 files/)
   assert.match(await duet(0, 'files', 'verify'), /^1 files of rows are whole/)
+})
+
+test('a bucket that is not there is told in place of each file of its rows', async () => {
+  const s3 = await startS3(at('s3'))
+  const DUET_FILES = s3.address.replace('duet', 'nowhere')
+  const keys = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' }
+  const verified = await command(['files', 'verify'], { ...settings, ...keys, DUET_FILES })
+  await s3.close()
+  assert.deepEqual([verified.code, verified.stdout], [1, ''])
+  assert.match(verified.stderr, /no such bucket/)
 })
 
 test('a copy without a file of the rows cannot be restored, and says whose it is', async () => {

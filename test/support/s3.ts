@@ -39,7 +39,9 @@ export const faults = {
   ],
   'answers for ever': [
     (_, outgoing) => {
-      const more = setInterval(() => outgoing.write(' '), 50)
+      // It ends after many, so that whoever waits for all of it fails a test and does not hang.
+      let left = 50
+      const more = setInterval(() => (left-- > 0 ? outgoing.write(' ') : outgoing.end()), 50)
       outgoing.on('close', () => clearInterval(more))
     },
     /was not answered/,
