@@ -364,8 +364,8 @@ test('what a store computes and keeps is as it was after a move to PostgreSQL', 
   const { store, ask, close } = await serveWithMembers(entities, 'sqlite', 'Ada', 'Ben')
   for (const name of ['a', 'b'])
     await ask({ line: 'POST /api/orders', as: 'user', body: { name, price: 1.5, pieces: 2 } })
-  for (const points of [1, 2.5, -4, null])
-    await ask({ line: 'POST /api/grades', as: 'user', body: { points, orderId: 1 } })
+  for (const body of [{ points: 1, isOpen: false }, { points: 2.5 }, { points: -4 }, {}])
+    await ask({ line: 'POST /api/grades', as: 'user', body: { ...body, orderId: 1 } })
   const json = { title: 'x', shape: { sides: [1] }, tags: ['"'], days: ['2024-02-29'] }
   await ask({ line: 'POST /api/pages', as: 'user', body: json })
   const { url } = await freshDatabase()
@@ -373,7 +373,7 @@ test('what a store computes and keeps is as it was after a move to PostgreSQL', 
   const target = await openTarget(commandConnection(url, true), history)
   const tables = contentTables(withKept(entities))
   await target.migrate()
-  const text = 'select id, total, label, grade_count, average, revision from orders order by id'
+  const text = 'select * from orders order by id'
   const rows = await filling(store, async ({ session, dialect }) => {
     const source = { ...session, dialect }
     await target.transaction(async () => {
