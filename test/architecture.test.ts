@@ -473,7 +473,7 @@ holds(
 )
 
 /** The most lines of all tests and of what only they use: a new case is a row of a table before it is a test. */
-const mostTestLines = 89_541
+const mostTestLines = 89_552
 
 holds(
   'the tests keep to their budget of lines',

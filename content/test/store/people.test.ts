@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { getAuthTables } from 'better-auth/db'
 import { withOpened } from '#base/with-opened.ts'
+import content from '#content/duet.config.ts'
 import { columnName } from '#model/names.ts'
 import type { PeopleServices } from '#people/hooks.ts'
 import { optionsOf } from '#people/options.ts'
@@ -128,18 +129,28 @@ it('a letter that was answered for leaves before the service ends, once, and one
   assert.deepEqual(pluck(server.messages, 'to'), [['late@example.org']])
 })
 
-it('ten letters leave at a time, however slow the mail server is', async () => {
+it('ten letters leave at a time, however slow the mail server is, and those to one address take turns with others', async () => {
   const server = await silentServer()
   const delivery = { kind: 'smtp', url: server.url, from } as const
-  await using slow = await createWorld({ people: people(), mail: { delivery } })
-  for (let n = 0; n < 12; n++) await askCode(visitorOf(slow), `slow${n}@example.org`)
+  const begun: string[] = []
+  const mails = ({ language }: { readonly language: string }) => {
+    begun.push(language)
+    return { subject: 'Code', text: 'Code', html: 'Code' }
+  }
+  const own = { ...content, ...(content.people && { people: { ...content.people, mails } }) }
+  await using slow = await createWorld({ content: own, people: people(), mail: { delivery } })
+  for (let n = 0; n < 14; n++) await askCode(visitorOf(slow), 'flooded@example.org')
+  const german = { headers: { 'accept-language': 'de' } }
+  await askCode(visitorOf(slow), 'other@example.org', german)
   await until('all have a code', async () => {
     const [[made] = []] = await slow.rows('select count(*) from auth_verifications')
-    return Number(made) === 12 && server.connections() >= 10
+    return Number(made) === 15 && server.connections() >= 10
   })
   await visitorOf(slow).get('/auth/get-session')
   assert.equal(server.connections(), 10)
   await server.close()
+  await until('all have begun', () => begun.length === 15)
+  assert.ok(begun.indexOf('de') < 12, `${begun}`)
 })
 
 test('a new person comes by a provider that vouches for the address, and its tokens are not kept', async () => {

@@ -88,8 +88,8 @@ export const mailTo = async ({ letters }: World, address: string, subject: RegEx
 }
 
 /** Asks for a code, as the page does. */
-export const askCode = (visitor: Visitor, email: string) =>
-  visitor.post('/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+export const askCode = (visitor: Visitor, email: string, extra?: Extra) =>
+  visitor.post('/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }, extra)
 
 /** The code that was mailed to an address. */
 export const codeFor = async (world: World, address: string): Promise<string> =>
