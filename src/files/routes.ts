@@ -315,8 +315,10 @@ const uploadRoute = (fields: readonly FileField[], isKept: boolean): ExtraRoute 
       forms: { [json]: { schema: uploadSchema } },
       success: { 201: 'The upload.' },
       errors: [
-        ...['STORAGE_FULL', 'REQUEST_TIMEOUT'],
-        ...['IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED'],
+        'STORAGE_FULL',
+        'REQUEST_TIMEOUT',
+        'IDEMPOTENCY_IN_FLIGHT',
+        'IDEMPOTENCY_KEY_REUSED',
       ],
     },
     serve: mount => async (c, viewer, named) => {
